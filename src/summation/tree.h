@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tree: the canonical order in which the contributions of a group are combined. It follows from the Layout alone, so results are bitwise the same whoever
+// evaluates it, and whenever.
+//
+// At every level (members under a switch, switches of a node, nodes) m operands are combined as recursive doubling would: let p be the largest power of two
+// <= m; the first 2(m-p) operands are combined in pairs, which leaves p operands; these are combined in a balanced binary tree (neighbours first). The operand of lower index is
+// always the left one.
+#ifndef HPS_SRC_SUMMATION_TREE_H
+#define HPS_SRC_SUMMATION_TREE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/layout.h"
+#include "util/types.h"
+
+namespace hps {
+
+class Tree {
+ public:
+  // `layout` must be valid for its number of members.
+  explicit Tree(const Layout& layout);
+  // The part of the tree that one node's members make; leaf i is the node's i-th member in layout order.
+  explicit Tree(const Layout::Node& node);
+
+  std::uint32_t leaves() const noexcept { return leaves_; }
+
+  // output[i] = the tree over inputs[leaf][i], for i < elements; inputs[leaf] is the contribution of member `leaf`. One pass: leaves() reads and one write an element. The output
+  // overlaps no input; buffers need no alignment. Runs with rounding to nearest and denormals on, and restores the caller's mode. One leaf: a copy.
+  void evaluate(Datatype type, Op op, const void* const* inputs, void* output, std::size_t elements) const noexcept;
+
+ private:
+  // (private part is the implementer's)
+  std::uint32_t leaves_ = 0;
+};
+
+// output[i] = left[i] op right[i]: one node of the tree. The output may be one of the inputs.
+void combine(Datatype type, Op op, const void* left, const void* right, void* output, std::size_t elements) noexcept;
+
+// Whether `op` is defined on `type`.
+bool op_supports(Op op, Datatype type) noexcept;
+
+}  // namespace hps
+
+#endif
