@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layout: where the members of a group sit. It alone fixes the canonical summation tree, so it must be the same on every rank.
+// Layout: where the members of a group sit. It alone fixes the canonical summation tree, so it must be the same on
+// every rank.
 #ifndef HPS_SRC_PLAN_LAYOUT_H
 #define HPS_SRC_PLAN_LAYOUT_H
 
@@ -8,8 +9,8 @@
 
 namespace hps {
 
-// Members are named by their index in the group, 0 .. members-1; every member stands in exactly one switch. Nodes are ordered by their
-// lowest member, switches by theirs, members ascend.
+// Members are named by their index in the group, 0 .. members-1; every member stands in exactly one switch. Nodes are
+// ordered by their lowest member, switches by theirs, members ascend.
 struct Layout {
   struct Switch {
     std::vector<std::uint32_t> members;
@@ -26,7 +27,8 @@ struct Layout {
 // The layout of members of which member i sits on node node_of[i] (any numbering), all under one switch a node.
 Layout layout_from_nodes(const std::vector<std::uint32_t>& node_of);
 
-// Whether each of 0 .. members-1 stands in exactly one switch, no switch or node is empty, and the order is as said above.
+// Whether each of 0 .. members-1 stands in exactly one switch, no switch or node is empty, and the order is as said
+// above.
 bool is_valid(const Layout& layout, std::uint32_t members) noexcept;
 
 }  // namespace hps

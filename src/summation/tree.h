@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tree: the canonical order in which the contributions of a group are combined. It follows from the Layout alone, so results are bitwise the same whoever
-// evaluates it, and whenever.
+// Tree: the canonical order in which the contributions of a group are combined. It follows from the Layout alone, so
+// results are bitwise the same whoever evaluates it, and whenever.
 //
-// At every level (members under a switch, switches of a node, nodes) m operands are combined as recursive doubling would: let p be the largest power of two
-// <= m; the first 2(m-p) operands are combined in pairs, which leaves p operands; these are combined in a balanced binary tree (neighbours first). The operand of lower index is
-// always the left one.
+// At every level (members under a switch, switches of a node, nodes) m operands are combined as recursive doubling
+// would: let p be the largest power of two
+// <= m; the first 2(m-p) operands are combined in pairs, which leaves p operands; these are combined in a balanced
+// binary tree (neighbours first). The operand of lower index is always the left one.
 #ifndef HPS_SRC_SUMMATION_TREE_H
 #define HPS_SRC_SUMMATION_TREE_H
 
@@ -26,8 +27,9 @@ class Tree {
 
   std::uint32_t leaves() const noexcept { return leaves_; }
 
-  // output[i] = the tree over inputs[leaf][i], for i < elements; inputs[leaf] is the contribution of member `leaf`. One pass: leaves() reads and one write an element. The output
-  // overlaps no input; buffers need no alignment. Runs with rounding to nearest and denormals on, and restores the caller's mode. One leaf: a copy.
+  // output[i] = the tree over inputs[leaf][i], for i < elements; inputs[leaf] is the contribution of member `leaf`. One
+  // pass: leaves() reads and one write an element. The output overlaps no input; buffers need no alignment. Runs with
+  // rounding to nearest and denormals on, and restores the caller's mode. One leaf: a copy.
   void evaluate(Datatype type, Op op, const void* const* inputs, void* output, std::size_t elements) const noexcept;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Status: the result of anything that can fail inside HPS. Nothing in the library throws on purpose; src/api turns a Status into an
-// MPI error code. A Status that is not ok carries a code, a sentence for the user, and the world rank it speaks of (or no_rank).
+// Status: the result of anything that can fail inside HPS. Nothing in the library throws on purpose; src/api turns a
+// Status into an MPI error code. A Status that is not ok carries a code, a sentence for the user, and the world rank it
+// speaks of (or no_rank).
 #ifndef HPS_SRC_UTIL_STATUS_H
 #define HPS_SRC_UTIL_STATUS_H
 
@@ -24,7 +25,8 @@ const char* code_text(Code code) noexcept;
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // ok; costs one null pointer
-  Status(Code code, std::string text, Rank who = no_rank) : error_(std::make_shared<Error>(Error{code, std::move(text), who})) {}
+  Status(Code code, std::string text, Rank who = no_rank)
+      : error_(std::make_shared<Error>(Error{code, std::move(text), who})) {}
 
   bool ok() const noexcept { return error_ == nullptr; }
   Code code() const noexcept { return error_ ? error_->code : Code::ok; }
@@ -42,10 +44,10 @@ class [[nodiscard]] Status {
 };
 
 // Returns from the enclosing function when `expression` is not ok.
-#define HPS_RETURN_IF_ERROR(expression)                        \
-  do {                                                         \
-    ::hps::Status hps_status_ = (expression);                  \
-    if (!hps_status_.ok()) return hps_status_;                 \
+#define HPS_RETURN_IF_ERROR(expression)        \
+  do {                                         \
+    ::hps::Status hps_status_ = (expression);  \
+    if (!hps_status_.ok()) return hps_status_; \
   } while (0)
 
 }  // namespace hps

@@ -9,7 +9,8 @@
 
 namespace hps {
 
-// A rank in MPI_COMM_WORLD: how every process of the job is named inside HPS. A rank within a communicator is called a member index.
+// A rank in MPI_COMM_WORLD: how every process of the job is named inside HPS. A rank within a communicator is called a
+// member index.
 using Rank = std::int32_t;
 inline constexpr Rank no_rank = -1;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fake::Network: many ranks in one process, in virtual time, deterministic from a seed. Every rank sits on a host; a host has one full-duplex port with a rate and a
-// queue each way; a message occupies its sender's uplink, crosses a fixed delay, then occupies its receiver's downlink. Messages between ranks of one host take
-// only the delay. Nothing here reads a clock.
+// fake::Network: many ranks in one process, in virtual time, deterministic from a seed. Every rank sits on a host; a
+// host has one full-duplex port with a rate and a queue each way; a message occupies its sender's uplink, crosses a
+// fixed delay, then occupies its receiver's downlink. Messages between ranks of one host take only the delay. Nothing
+// here reads a clock.
 #ifndef HPS_SRC_TRANSPORT_FAKE_NETWORK_H
 #define HPS_SRC_TRANSPORT_FAKE_NETWORK_H
 
@@ -19,8 +20,8 @@ struct HostOptions {
 };
 
 struct NetworkOptions {
-  TimeNs delay_ns = 50'000;         // one way
-  TimeNs jitter_ns = 0;             // each message's delay is increased by a random 0 .. jitter_ns: messages overtake each other
+  TimeNs delay_ns = 50'000;  // one way
+  TimeNs jitter_ns = 0;  // each message's delay is increased by a random 0 .. jitter_ns: messages overtake each other
   std::uint64_t seed = 1;
   std::size_t header_overhead_bytes = 66;  // what lower layers add to a message on the wire
 };
@@ -30,14 +31,16 @@ class Network {
   Network(const NetworkOptions& options, const std::vector<HostOptions>& hosts);
   ~Network();
 
-  // The transport of `rank`, which sits on host `host`; ranks are added as 0, 1, 2, ... The Network owns it. `step` is called after each event that was delivered to
-  // the rank, and when the time it last returned has come: it gets the time and returns when it wants to be called again (never_ns: not before an event).
+  // The transport of `rank`, which sits on host `host`; ranks are added as 0, 1, 2, ... The Network owns it. `step` is
+  // called after each event that was delivered to the rank, and when the time it last returned has come: it gets the
+  // time and returns when it wants to be called again (never_ns: not before an event).
   Transport& add_rank(std::uint32_t host, std::function<TimeNs(TimeNs now)> step);
 
   // Calls the rank's step at the present time, as if an event had come: after the test has started something on it.
   void wake(Rank rank);
 
-  // Runs until nothing is under way and no step wants a time, or until `stop` says so (asked after each event), or until `deadline`. Returns the present time.
+  // Runs until nothing is under way and no step wants a time, or until `stop` says so (asked after each event), or
+  // until `deadline`. Returns the present time.
   TimeNs run(const std::function<bool()>& stop = {}, TimeNs deadline = never_ns);
   TimeNs now() const noexcept;
 
