@@ -15,8 +15,6 @@
 
 namespace hps {
 
-enum class Algorithm : std::uint8_t { automatic, direct, recursive_doubling };
-
 // What make_plan is told of one node.
 struct PlanNode {
   bool cpu_only = false;

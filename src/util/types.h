@@ -14,6 +14,11 @@ namespace hps {
 using Rank = std::int32_t;
 inline constexpr Rank no_rank = -1;
 
+enum class Role : std::uint8_t { worker, cpu_only };
+
+// How an all-reduce is carried out; automatic = by the message size.
+enum class Algorithm : std::uint8_t { automatic, direct, recursive_doubling };
+
 // Monotonic time in nanoseconds; the engine is told it and never reads a clock.
 using TimeNs = std::int64_t;
 inline constexpr TimeNs never_ns = INT64_MAX;
