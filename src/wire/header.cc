@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "wire/header.h"
+
+#include <cstring>
+
+#include "wire/codec.h"
+
+namespace hps::wire {
+namespace {
+
+// The layout in memory is the layout on the wire: every field is aligned and hosts are little-endian (codec.h asserts
+// it).
+struct Wire {
+  std::uint8_t version, type, collective, datatype, op, zero;
+  std::uint16_t plan;
+  std::uint32_t token, handle, sequence, chunk;
+  std::uint64_t count;
+};
+static_assert(sizeof(Wire) == header_bytes);
+
+bool in_range(const Wire& wire) {
+  return wire.version == version && wire.type < message_types && wire.collective < collectives &&
+         wire.datatype < datatype_count && wire.op < op_count && wire.zero == 0;
+}
+
+}  // namespace
+
+std::string difference(const Signature& mine, const Signature& other) {
+  if (mine.collective != other.collective) return "the collective differs";
+  if (mine.datatype != other.datatype)
+    return std::string("datatype ") + datatype_name(mine.datatype) + " differs from " + datatype_name(other.datatype);
+  if (mine.op != other.op) return std::string("operation ") + op_name(mine.op) + " differs from " + op_name(other.op);
+  return "count " + std::to_string(mine.count) + " differs from " + std::to_string(other.count);
+}
+
+HeaderBytes encode(const Header& header) noexcept {
+  Wire wire{};
+  wire.version = version;
+  wire.type = static_cast<std::uint8_t>(header.type);
+  wire.collective = static_cast<std::uint8_t>(header.signature.collective);
+  wire.datatype = static_cast<std::uint8_t>(header.signature.datatype);
+  wire.op = static_cast<std::uint8_t>(header.signature.op);
+  wire.plan = header.plan;
+  wire.token = header.token;
+  wire.handle = header.handle;
+  wire.sequence = header.sequence;
+  wire.chunk = header.chunk;
+  wire.count = header.signature.count;
+  HeaderBytes bytes;
+  std::memcpy(bytes.data(), &wire, sizeof wire);
+  return bytes;
+}
+
+bool decode(ConstBytes bytes, Header* header) noexcept {
+  if (bytes.size() != header_bytes) return false;
+  Wire wire;
+  std::memcpy(&wire, bytes.data(), sizeof wire);
+  if (!in_range(wire)) return false;
+  header->type = static_cast<MessageType>(wire.type);
+  header->plan = wire.plan;
+  header->token = wire.token;
+  header->handle = wire.handle;
+  header->sequence = wire.sequence;
+  header->chunk = wire.chunk;
+  header->signature = {static_cast<Collective>(wire.collective), static_cast<Datatype>(wire.datatype),
+                       static_cast<Op>(wire.op), wire.count};
+  return true;
+}
+
+}  // namespace hps::wire

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Header: the 32 bytes before every message, little-endian (0.2 % of a 16 KB chunk). What never changes between the
+// messages of a group is named by a handle that JOIN handed out. Pure: decode() trusts nothing.
+//
+//    byte  0  version             byte  8  token of the receiving process: keeps strays out
+//          1  type                     12  handle: at an owner (group, member), at a member its group
+//          2  collective               16  sequence number of the call in its group
+//          3  datatype                 20  chunk; of an exchange: its step and source; of join, leave and credit
+//          messages: the owner's index 4  operation                24  count: elements of the whole call 5  zero 6 plan
+//          number (16 bits)
+#ifndef HPS_SRC_WIRE_HEADER_H
+#define HPS_SRC_WIRE_HEADER_H
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "util/types.h"
+
+namespace hps::wire {
+
+inline constexpr std::uint8_t version = 1;
+inline constexpr std::size_t header_bytes = 32;
+
+enum class MessageType : std::uint8_t {
+  join,        // member -> owner: let me push to you. Payload: Join
+  join_reply,  // owner -> member: here is your handle. Payload: JoinReply
+  leave,       // member -> owner: I shall push no more
+  leave_reply,
+  push,      // member -> owner: a contribution to a chunk
+  result,    // owner -> member: the sum of a chunk
+  credit,    // owner -> member: so many pushes may wait at me (in count)
+  exchange,  // member -> member: a step of an algorithm that no owner takes part in
+  abort,     // to a member: this call fails. Payload: the reason in words
+  shutdown,  // worker -> CPU-only rank: the workers are done
+};
+inline constexpr std::uint8_t message_types = 10;
+
+enum class Collective : std::uint8_t { none, allreduce_hetero };
+inline constexpr std::uint8_t collectives = 2;
+
+// What all ranks of a call must agree on.
+struct Signature {
+  Collective collective = Collective::none;
+  Datatype datatype = Datatype::float32;
+  Op op = Op::sum;
+  std::uint64_t count = 0;
+
+  bool operator==(const Signature&) const = default;
+};
+
+// What differs, in words: "count 100 differs from 101"; for the sentence "<rank>: ... in ...".
+std::string difference(const Signature& mine, const Signature& other);
+
+struct Header {
+  MessageType type = MessageType::join;
+  std::uint16_t plan = 0;
+  std::uint32_t token = 0;
+  std::uint32_t handle = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t chunk = 0;
+  Signature signature;
+
+  bool operator==(const Header&) const = default;
+};
+
+using HeaderBytes = std::array<std::byte, header_bytes>;
+
+HeaderBytes encode(const Header& header) noexcept;
+
+// False, and *header as it was, where the bytes are not a header of this version with values in range.
+bool decode(ConstBytes bytes, Header* header) noexcept;
+
+}  // namespace hps::wire
+
+#endif
