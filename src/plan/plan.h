@@ -56,7 +56,7 @@ class Plan {
   std::uint32_t n = 0;                // worker nodes
   std::uint32_t k = 0;                // CPU-only nodes
   std::vector<PlanNodeShare> nodes;   // worker nodes first, in the order given, then CPU-only nodes
-  std::vector<PlanOwner> owners;      // weight 0 owners are left out
+  std::vector<PlanOwner> owners;      // by node; owners of weight 0 are left out
   std::uint32_t chunk_bytes = 0;      // the largest chunk
   std::uint32_t min_chunk_bytes = 0;  // a shorter message is cut into chunks no smaller than this
   std::uint32_t window = 0;           // W: chunks pushed and not yet answered, a worker
@@ -96,10 +96,12 @@ class Plan {
     return sequence_.most_in_span(owner, span);
   }
 
-  // The bound in seconds for `bytes` bytes; negative where a rate is unknown.
+  // The bound in seconds for `bytes` bytes; 0 where n = 1, for there is no network; else negative where a rate is
+  // unknown.
   double bound_seconds(double bytes) const;
-  // What a call is predicted to take: the bound plus latencies, or recursive doubling where that is chosen; negative
-  // where a rate is unknown.
+  // What a call is predicted to take: the busiest node's traffic with the chunks that the message has, plus latencies;
+  // or recursive doubling where that is chosen. Negative where a rate is unknown, and where n = 1: what counts then is
+  // the speed inside the node, of which a plan knows nothing.
   double predicted_seconds(double bytes) const;
 
   // "n=8 workers, k=4 CPU-only: 15.9 % on each CPU-only node, 4.5 % on each worker node; 1.375x over all-reduce"
@@ -110,7 +112,8 @@ class Plan {
 };
 
 // Computes the plan of a group: shares (by bandwidth where every node's rate is known, else equal), weights, chunk
-// size, window, thresholds. At least one worker node. Errors: invalid_argument, naming what is wrong.
+// size, window, thresholds. At least one worker node. A node's weight is split evenly over its owners. chunk_bytes
+// above max_chunk_bytes is an error; the default is cut to it. Errors: invalid_argument, naming what is wrong.
 Status make_plan(const std::vector<PlanNode>& nodes, const PlanOptions& options, Plan* plan);
 
 }  // namespace hps

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// make_plan: from what is known of the nodes to a plan. One rank runs it; floating point appears only here, what all
+// ranks then compute from the plan is integers.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/estimate.h"
+#include "plan/plan.h"
+#include "plan/rates.h"
+#include "plan/shares.h"
+#include "plan/weights.h"
+
+namespace hps {
+namespace {
+
+// Chunk size and window were measured with UCX active messages over TCP, as percent of the bound. With n = 8, k = 4 at
+// 100 Mbit/s, 16 KB chunks reach 98 % with a window of 12 to 24; more in flight overflows the queue at an owner's port
+// (16 KB x 64: 56 %; 32 KB at any window: 80 to 96 %). At 5 Gbit/s the cost of a message decides, and 16 KB reach
+// 92 to 97 % where 60 KB reach 99 %. 60 KB is the largest round size that UCX sends over TCP in one piece (62 KB).
+constexpr std::uint32_t slow_link_chunk_bytes = 16384;
+constexpr std::uint32_t fast_link_chunk_bytes = 61440;
+constexpr double slow_link_rate = 62.5e6;  // 500 Mbit/s
+constexpr double fast_link_rate = 125e6;   // 1 Gbit/s
+// A chunk of 2 KB costs about as much to handle as to send at 1 Gbit/s; smaller ones only add messages.
+constexpr std::uint32_t shortest_chunk_bytes = 2048;
+constexpr std::uint32_t least_window = 16;
+constexpr std::uint32_t largest_window = 32;
+// At 1 Gbit/s and more, with workers and CPU-only nodes both owning chunks, 60 KB x 32 over groups of 12 reach 98.8 %
+// and x 16 only 94 %: two to three groups are needed in flight.
+constexpr std::uint32_t largest_fast_window = 64;
+
+constexpr std::uint32_t chunk_multiple = 64;
+
+Status invalid(std::string text) { return Status(Code::invalid_argument, std::move(text)); }
+
+Status check_nodes(const std::vector<PlanNode>& nodes) {
+  if (nodes.size() > max_plan_nodes) {
+    return invalid(std::to_string(nodes.size()) + " nodes; at most " + std::to_string(max_plan_nodes) +
+                   " are possible");
+  }
+  if (std::all_of(nodes.begin(), nodes.end(), [](const PlanNode& node) { return node.cpu_only; })) {
+    return invalid("there is no worker node");
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].owners.empty()) return invalid("node " + std::to_string(i) + " has no rank that may own chunks");
+    if (std::isfinite(nodes[i].rate) && nodes[i].rate >= 0) continue;
+    return invalid("node " + std::to_string(i) + " has rate " + std::to_string(nodes[i].rate) +
+                   "; it must be positive and finite, or 0 for unknown");
+  }
+  return Status();
+}
+
+Status check_options(const PlanOptions& options) {
+  if (options.max_chunk_bytes < chunk_multiple) {
+    return invalid("the largest chunk is " + std::to_string(options.max_chunk_bytes) + " bytes; it must be at least " +
+                   std::to_string(chunk_multiple));
+  }
+  if (options.chunk_bytes != 0 &&
+      (options.chunk_bytes < chunk_multiple || options.chunk_bytes > options.max_chunk_bytes)) {
+    return invalid("the chunk size is " + std::to_string(options.chunk_bytes) + " bytes; it must be " +
+                   std::to_string(chunk_multiple) + " to " + std::to_string(options.max_chunk_bytes));
+  }
+  if (std::isfinite(options.latency_s) && options.latency_s >= 0) return Status();
+  return invalid("the latency is " + std::to_string(options.latency_s) + " s; it must be positive and finite");
+}
+
+bool rates_differ(const Plan& plan) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(),
+                     [&plan](const auto& node) { return node.rate != plan.nodes.front().rate; });
+}
+
+// Sets the nodes' shares, and returns their weights.
+Status share_out(Plan* plan, std::vector<std::uint32_t>* node_weights) {
+  Shares shares = equal_shares(plan->n, plan->k);
+  *node_weights = equal_weights(plan->n, plan->k);
+  const bool by_rate = all_known(plan->nodes) && rates_differ(*plan);
+  if (by_rate) {
+    const Rates rates = rates_of(plan->nodes);
+    HPS_RETURN_IF_ERROR(shares_by_bandwidth(rates.worker, rates.cpu_only, &shares));
+  }
+  std::vector<double> all = std::move(shares.worker);
+  all.insert(all.end(), shares.cpu_only.begin(), shares.cpu_only.end());
+  if (by_rate) *node_weights = weights_of_shares(all);
+  for (std::size_t i = 0; i < all.size(); ++i) plan->nodes[i].share = all[i];
+  return Status();
+}
+
+// `nodes` in the plan's order.
+void set_owners(const std::vector<PlanNode>& nodes, const std::vector<std::uint32_t>& node_weights, Plan* plan) {
+  std::vector<std::uint32_t> owners_on;
+  for (const PlanNode& node : nodes) owners_on.push_back(static_cast<std::uint32_t>(node.owners.size()));
+  const std::vector<std::uint32_t> weights = split_over_owners(node_weights, owners_on);
+  auto weight = weights.begin();
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    for (const Rank rank : nodes[node].owners) {
+      if (*weight > 0) plan->owners.push_back({rank, node, *weight});
+      ++weight;
+    }
+  }
+}
+
+// The slowest worker's rate, at which all work; 0 where a rate is unknown.
+double pace(const Plan& plan) {
+  if (!all_known(plan.nodes)) return 0;
+  double slowest = plan.nodes.front().rate;
+  for (std::size_t i = 1; i < plan.n; ++i) slowest = std::min(slowest, plan.nodes[i].rate);
+  return slowest;
+}
+
+std::uint32_t default_chunk_bytes(double rate, std::uint32_t max_chunk_bytes) {
+  const double part = std::clamp((rate - slow_link_rate) / (fast_link_rate - slow_link_rate), 0.0, 1.0);
+  const double bytes = slow_link_chunk_bytes + part * (fast_link_chunk_bytes - slow_link_chunk_bytes);
+  const std::uint32_t most = std::min(static_cast<std::uint32_t>(bytes), max_chunk_bytes);
+  return most - most % chunk_multiple;
+}
+
+std::uint32_t default_window(const Plan& plan, std::uint32_t group, double rate) {
+  const bool fast = rate >= fast_link_rate && plan.k > 0 && plan.k < plan.n;
+  if (!fast) return std::clamp(group, least_window, largest_window);
+  return std::clamp(group < largest_fast_window ? 2 * group : group, largest_window, largest_fast_window);
+}
+
+// Chunk sizes, window and rotation.
+void set_sizes(const PlanOptions& options, Plan* plan) {
+  const double rate = pace(*plan);
+  plan->chunk_bytes =
+      options.chunk_bytes != 0 ? options.chunk_bytes : default_chunk_bytes(rate, options.max_chunk_bytes);
+  plan->min_chunk_bytes = std::min(shortest_chunk_bytes, plan->chunk_bytes);
+  const std::size_t group = std::max(plan->nodes.size(), plan->owners.size());  // at most 2^18
+  plan->window = options.window != 0 ? options.window : default_window(*plan, static_cast<std::uint32_t>(group), rate);
+  plan->rotation = std::min(static_cast<std::uint32_t>(group), plan->window);
+  plan->latency_s = options.latency_s > 0 ? options.latency_s : default_latency_s(plan->n);
+}
+
+std::uint32_t small_bytes(const PlanOptions& options, const Plan& plan) {
+  switch (options.algorithm) {
+    case Algorithm::direct:
+      return 0;
+    case Algorithm::recursive_doubling:
+      return UINT32_MAX;
+    case Algorithm::automatic:
+      break;
+  }
+  // Recursive doubling sends whole vectors: beyond what travels in one piece the model is too kind to it.
+  return recursive_doubling_up_to(plan, options.max_chunk_bytes);
+}
+
+}  // namespace
+
+Status make_plan(const std::vector<PlanNode>& nodes, const PlanOptions& options, Plan* plan) {
+  HPS_RETURN_IF_ERROR(check_nodes(nodes));
+  HPS_RETURN_IF_ERROR(check_options(options));
+  std::vector<PlanNode> ordered = nodes;
+  std::stable_partition(ordered.begin(), ordered.end(), [](const PlanNode& node) { return !node.cpu_only; });
+  Plan made;
+  for (const PlanNode& node : ordered) {
+    (node.cpu_only ? made.k : made.n) += 1;
+    made.nodes.push_back({node.cpu_only, node.rate, 0});
+  }
+  std::vector<std::uint32_t> node_weights;
+  HPS_RETURN_IF_ERROR(share_out(&made, &node_weights));
+  set_owners(ordered, node_weights, &made);
+  set_sizes(options, &made);
+  HPS_RETURN_IF_ERROR(made.finish());
+  made.small_bytes = small_bytes(options, made);
+  *plan = std::move(made);
+  return Status();
+}
+
+}  // namespace hps
