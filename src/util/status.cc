@@ -14,6 +14,11 @@ const char* code_text(Code code) noexcept {
   return "unknown error";
 }
 
+const std::string& Status::text() const noexcept {
+  static const std::string none;
+  return error_ ? error_->text : none;
+}
+
 std::string Status::to_string() const {
   if (!error_) return code_text(Code::ok);
   if (error_->text.empty()) return code_text(error_->code);

@@ -19,6 +19,12 @@ enum class Code {
 #undef HPS_STATUS
 };
 
+inline constexpr int code_count = 0
+#define HPS_STATUS(name, mpi_class, text) +1
+#include "util/status.def"
+#undef HPS_STATUS
+    ;
+
 // The short text of a code, as listed in status.def.
 const char* code_text(Code code) noexcept;
 
@@ -31,6 +37,8 @@ class [[nodiscard]] Status {
   bool ok() const noexcept { return error_ == nullptr; }
   Code code() const noexcept { return error_ ? error_->code : Code::ok; }
   Rank who() const noexcept { return error_ ? error_->who : no_rank; }
+  // The sentence for the user; empty where there is none.
+  const std::string& text() const noexcept;
   // "<short text>: <sentence>", or "success".
   std::string to_string() const;
 

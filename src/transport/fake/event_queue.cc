@@ -24,14 +24,14 @@ Event EventQueue::pop() {
     return {Event::Kind::step, static_cast<std::uint32_t>(rank), nullptr};
   }
   const Event event = heap_.front().event;
-  std::pop_heap(heap_.begin(), heap_.end(), later);
+  std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
   return event;
 }
 
 void EventQueue::push(TimeNs time, const Event& event) {
   heap_.push_back({{time, next_serial_++}, event});
-  std::push_heap(heap_.begin(), heap_.end(), later);
+  std::push_heap(heap_.begin(), heap_.end(), Later());
 }
 
 void EventQueue::set_timer(Rank rank, TimeNs time) {

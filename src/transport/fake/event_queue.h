@@ -56,7 +56,10 @@ class EventQueue {
     bool operator<(const Timer& other) const noexcept { return key < other.key; }
   };
   using Timers = std::set<Timer>;
-  static bool later(const Entry& a, const Entry& b) noexcept { return a.key > b.key; }
+  // A type, not a function: the heap's comparisons are half the simulation's time unless they are inlined.
+  struct Later {
+    bool operator()(const Entry& a, const Entry& b) const noexcept { return a.key > b.key; }
+  };
   bool timer_is_next() const noexcept;
 
   std::uint64_t next_serial_ = 0;

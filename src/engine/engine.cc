@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/engine.h"
+
+#include <algorithm>
+
+namespace hps {
+
+using wire::MessageType;
+
+// A message whose payload was handed over. It owns itself while it is under way.
+class Engine::OwnedSend final : public SendCompletion {
+ public:
+  OwnedSend(Engine& engine, std::vector<std::byte> payload) : engine_(engine), payload_(std::move(payload)) {
+    ++engine_.owned_sends_;
+  }
+  ~OwnedSend() { --engine_.owned_sends_; }
+  ConstBytes payload() const noexcept { return payload_; }
+  void on_sent(const Status&) noexcept override { delete this; }
+
+ private:
+  Engine& engine_;
+  std::vector<std::byte> payload_;
+};
+
+Engine::Engine(const EngineOptions& options, Transport& transport)
+    : options_(options),
+      transport_(transport),
+      service_({options.self, options.serve_memory_bytes, options.log}, *this) {
+  transport_.set_handler(*this);
+}
+
+Engine::~Engine() = default;
+
+void Engine::add_peer(Rank peer, std::uint32_t token) {
+  const auto at = static_cast<std::size_t>(peer);
+  if (at >= tokens_.size()) tokens_.resize(at + 1);
+  tokens_[at] = token;
+}
+
+Membership* Engine::add_group() {
+  const std::uint32_t handle = handles_.add(nullptr);
+  if (handle == 0) return nullptr;
+  const MembershipContext context{options_.self, *this, service_, options_.log};
+  groups_.push_back(std::make_unique<Membership>(context, handle));
+  *handles_.find(handle) = groups_.back().get();
+  return groups_.back().get();
+}
+
+void Engine::retire(Membership& membership) noexcept {
+  const auto at =
+      std::find_if(groups_.begin(), groups_.end(), [&](const auto& one) { return one.get() == &membership; });
+  if (at == groups_.end()) return;
+  membership.close();
+  retired_.push_back(std::move(*at));
+  groups_.erase(at);
+  destroy_retired();
+}
+
+void Engine::destroy_retired() noexcept {
+  std::erase_if(retired_, [&](const auto& membership) {
+    if (!membership->closed()) return false;
+    handles_.remove(membership->handle());
+    return true;
+  });
+}
+
+Status Engine::send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) {
+  const auto at = static_cast<std::size_t>(to);
+  if (at >= tokens_.size() || tokens_[at] == 0)
+    return {Code::internal, "rank " + std::to_string(to) + " is not known", to};
+  header.token = tokens_[at];
+  const wire::HeaderBytes bytes = wire::encode(header);
+  Status status = transport_.send(to, bytes, payload, completion);
+  if (!status.ok()) lost_.emplace_back(to, status);
+  return status;
+}
+
+Status Engine::send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) {
+  auto owned = std::make_unique<OwnedSend>(*this, std::move(payload));
+  HPS_RETURN_IF_ERROR(send(to, header, owned->payload(), owned.get()));
+  static_cast<void>(owned.release());  // on_sent destroys it, and may have done so already
+  return {};
+}
+
+Status Engine::send_shutdown(Rank to) noexcept {
+  wire::Header header;
+  header.type = MessageType::shutdown;
+  return send_copy(to, header, {});
+}
+
+void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept {
+  wire::Header header;
+  if (!wire::decode(bytes, &header) || header.token != options_.token || !dispatch(header, payload))
+    service_.count_rejected();
+}
+
+// False where nobody takes the message. The service counts what it rejects itself.
+bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
+  switch (header.type) {
+    case MessageType::push:
+      service_.on_push(header, payload);
+      return true;
+    case MessageType::join:
+      service_.on_join(header, payload);
+      return true;
+    case MessageType::leave:
+      service_.on_leave(header);
+      return true;
+    case MessageType::shutdown:
+      shutdown_ = true;
+      return true;
+    default:
+      Membership** membership = handles_.find(header.handle);
+      return membership != nullptr && (*membership)->on_message(header, payload);
+  }
+}
+
+void Engine::on_peer_failed(Rank peer, const Status& why) noexcept { lost_.emplace_back(peer, why); }
+
+// Calls fail here and not inside the transport's callbacks, where sending may be half done.
+void Engine::tell_lost_peers() noexcept {
+  const auto lost = std::exchange(lost_, {});
+  if (goodbyes_) return;
+  for (const auto& [peer, why] : lost) {
+    const Status status(Code::peer_failed,
+                        "lost the connection to rank " + std::to_string(peer) + ": " + why.to_string(), peer);
+    options_.log.warn(status.to_string());
+    service_.on_peer_failed(peer, status);
+    for (const auto& group : groups_) group->on_peer_failed(peer, status);
+    for (const auto& group : retired_) group->on_peer_failed(peer, status);
+  }
+}
+
+TimeNs Engine::step(TimeNs) noexcept {
+  if (!lost_.empty()) tell_lost_peers();
+  service_.collect();
+  if (!retired_.empty()) destroy_retired();
+  return never_ns;
+}
+
+bool Engine::busy() const noexcept {
+  return owned_sends_ != 0 || service_.sending() ||
+         std::any_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->active(); });
+}
+
+}  // namespace hps

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/abort.h"
+#include "wire/join.h"
+
+namespace hps {
+
+using wire::MessageType;
+
+Membership::Membership(const MembershipContext& context, std::uint32_t handle) : context_(context), handle_(handle) {}
+
+Membership::~Membership() = default;
+
+Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles) {
+  std::vector<std::byte> encoded = wire::encode(spec);
+  HPS_RETURN_IF_ERROR(context_.service.attach(spec));
+  spec_ = std::move(spec);
+  handles_ = std::move(handles);
+  spec_hash_ = wire::hash(encoded);
+  for (std::uint32_t i = 0; i < members(); ++i) {
+    if (spec_.members[i] == context_.self) self_ = i;
+  }
+  if (self_ == 0u) encoded_spec_ = std::move(encoded);
+  links_.resize(plan().owners.size());
+  for (std::size_t owner = 0; owner < links_.size(); ++owner) {
+    if (plan().owners[owner].rank == context_.self) links_[owner].state = LinkState::local;
+  }
+  opened_ = true;
+  return {};
+}
+
+wire::Header Membership::header(MessageType type, std::uint32_t handle) const noexcept {
+  wire::Header result;
+  result.type = type;
+  result.plan = plan().number;
+  result.handle = handle;
+  return result;
+}
+
+void Membership::join(std::uint32_t owner) noexcept {
+  Link& link = links_[owner];
+  if (link.state != LinkState::none || !self_) return;
+  link.state = LinkState::joining;
+  wire::Join join{spec_.id, *self_, handle_, spec_hash_, encoded_spec_};
+  wire::Header message = header(MessageType::join, 0);
+  message.chunk = owner;
+  if (Status sent = context_.outbox.send_copy(plan().owners[owner].rank, message, wire::encode(join)); !sent.ok())
+    fail(sent);
+}
+
+void Membership::join_all() noexcept {
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) join(owner);
+}
+
+bool Membership::joined_all() const noexcept {
+  if (!self_) return true;
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const Link& link) { return link.state == LinkState::open || link.state == LinkState::local; });
+}
+
+void Membership::close() noexcept {
+  if (closing_) return;
+  closing_ = true;
+  if (!opened_) return;
+  context_.service.detach(spec_.id);
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (links_[owner].state == LinkState::open) leave(owner);
+  }
+}
+
+void Membership::leave(std::uint32_t owner) noexcept {
+  Link& link = links_[owner];
+  link.state = LinkState::leaving;
+  wire::Header message = header(MessageType::leave, link.handle);
+  message.chunk = owner;
+  // An owner that cannot be reached has nothing left to be told.
+  if (!context_.outbox.send_copy(plan().owners[owner].rank, message, {}).ok()) link.state = LinkState::left;
+}
+
+// A failed group waits for nobody.
+bool Membership::closed() const noexcept {
+  if (!closing_) return false;
+  return !failure_.ok() || std::none_of(links_.begin(), links_.end(), [](const Link& link) {
+    return link.state == LinkState::joining || link.state == LinkState::leaving;
+  });
+}
+
+void Membership::start(Operation& operation) noexcept {
+  operation.set_sequence(take_sequence());
+  operations_.push_back(&operation);
+  if (!failure_.ok()) return operation.fail(failure_);
+  if (auto aborted = aborted_.extract(operation.sequence())) return operation.fail(aborted.mapped());
+  operation.start();
+  deliver_kept(operation);
+}
+
+void Membership::finish(Operation& operation) noexcept {
+  std::erase(operations_, &operation);
+  std::erase_if(kept_, [&](const Kept& kept) { return kept.header.sequence == operation.sequence(); });
+  // What a failed call had waiting at owners is discarded there.
+  if (!operation.status().ok() && operations_.empty()) {
+    for (Link& link : links_) link.waiting = 0;
+  }
+}
+
+Operation* Membership::find(std::uint32_t sequence) noexcept {
+  for (Operation* operation : operations_) {
+    if (operation->sequence() == sequence) return operation;
+  }
+  return nullptr;
+}
+
+bool Membership::may_push(std::uint32_t owner) const noexcept {
+  const Link& link = links_[owner];
+  return link.state == LinkState::open && link.waiting < link.credits;
+}
+
+Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload) noexcept {
+  Link& link = links_[owner];
+  wire::Header message = header(MessageType::push, link.handle);
+  message.sequence = operation.sequence();
+  message.chunk = static_cast<std::uint32_t>(chunk);
+  message.signature = operation.signature();
+  HPS_RETURN_IF_ERROR(context_.outbox.send(plan().owners[owner].rank, message, payload, &operation));
+  ++link.waiting;
+  return {};
+}
+
+Status Membership::exchange(Operation& operation, std::uint32_t member, std::uint32_t step, ConstBytes payload,
+                            SendCompletion* completion) noexcept {
+  wire::Header message = header(MessageType::exchange, handles_[member]);
+  message.sequence = operation.sequence();
+  message.chunk = *self_ * max_steps + step;
+  message.signature = operation.signature();
+  return context_.outbox.send(spec_.members[member], message, payload, completion);
+}
+
+bool Membership::on_message(const wire::Header& header, ConstBytes payload) noexcept {
+  switch (header.type) {
+    case MessageType::join_reply:
+      return on_join_reply(header, payload);
+    case MessageType::leave_reply:
+      return on_leave_reply(header);
+    case MessageType::credit:
+      return on_credit(header);
+    case MessageType::result:
+      return on_result(header, payload);
+    case MessageType::exchange:
+      return on_exchange(header, payload);
+    case MessageType::abort:
+      return on_abort(header, payload);
+    default:
+      return false;
+  }
+}
+
+bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) noexcept {
+  wire::JoinReply reply;
+  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::joining) return false;
+  if (!wire::decode(payload, &reply)) return false;
+  Link& link = links_[header.chunk];
+  if (!reply.error.empty()) {
+    link.state = LinkState::left;
+    fail({Code::peer_failed, reply.error, plan().owners[header.chunk].rank});
+    return true;
+  }
+  link = {LinkState::open, reply.handle, reply.credits, 0};
+  if (closing_)
+    leave(header.chunk);
+  else
+    tell_progress();
+  return true;
+}
+
+bool Membership::on_leave_reply(const wire::Header& header) noexcept {
+  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::leaving) return false;
+  links_[header.chunk].state = LinkState::left;
+  return true;
+}
+
+bool Membership::on_credit(const wire::Header& header) noexcept {
+  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::open) return false;
+  links_[header.chunk].credits = static_cast<std::uint32_t>(header.signature.count);
+  tell_progress();
+  return true;
+}
+
+// A call that waits for several things looks at all of them itself.
+void Membership::tell_progress() noexcept {
+  for (std::size_t i = 0; i < operations_.size(); ++i) operations_[i]->on_progress();
+}
+
+bool Membership::on_result(const wire::Header& header, ConstBytes payload) noexcept {
+  Operation* operation = find(header.sequence);
+  if (operation == nullptr || header.plan != plan().number || header.signature != operation->signature()) return false;
+  Link& link = links_[plan().owner_of(header.chunk)];
+  if (link.state != LinkState::open || link.waiting == 0) return false;
+  --link.waiting;
+  if (operation->on_result(header, payload)) return true;
+  ++link.waiting;
+  return false;
+}
+
+bool Membership::on_exchange(const wire::Header& header, ConstBytes payload) noexcept {
+  if (Operation* operation = opened_ ? find(header.sequence) : nullptr) return deliver(*operation, header, payload);
+  const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
+  if (past || kept_.size() == max_kept) return false;
+  kept_.push_back({header, {payload.begin(), payload.end()}});
+  return true;
+}
+
+bool Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) noexcept {
+  const std::uint32_t member = header.chunk / max_steps;
+  if (member >= members() || header.plan != plan().number) return false;
+  if (header.signature == operation.signature())
+    return operation.on_exchange(member, header.chunk % max_steps, payload);
+  abort(operation.sequence(),
+        {Code::mismatch,
+         "rank " + std::to_string(context_.self) + ": " + wire::difference(operation.signature(), header.signature) +
+             " on rank " + std::to_string(spec_.members[member]) + " in HPS_Allreduce_hetero, call " +
+             std::to_string(operation.sequence()),
+         context_.self});
+  return true;
+}
+
+void Membership::deliver_kept(Operation& operation) noexcept {
+  const std::vector<Kept> kept = std::exchange(kept_, {});
+  for (const Kept& one : kept) {
+    if (one.header.sequence == operation.sequence())
+      deliver(operation, one.header, one.payload);
+    else
+      kept_.push_back(one);
+  }
+}
+
+bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexcept {
+  const Status why = wire::decode_abort(payload);
+  if (Operation* operation = find(header.sequence)) {
+    operation->fail(why);
+    context_.service.abort(spec_.id, header.sequence, why);
+    return true;
+  }
+  const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
+  if (past || aborted_.size() == max_kept) return false;
+  aborted_.emplace(header.sequence, why);
+  return true;
+}
+
+void Membership::abort(std::uint32_t sequence, const Status& why) noexcept {
+  if (Operation* operation = find(sequence)) operation->fail(why);
+  context_.service.abort(spec_.id, sequence, why);
+  wire::Header message = header(MessageType::abort, 0);
+  message.sequence = sequence;
+  for (std::uint32_t member = 0; member < members(); ++member) {
+    if (member == self_) continue;
+    message.handle = handles_[member];
+    if (Status sent = context_.outbox.send_copy(spec_.members[member], message, wire::encode_abort(why)); !sent.ok())
+      context_.log.debug("could not tell rank " + std::to_string(spec_.members[member]) + " of an aborted call");
+  }
+}
+
+void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {
+  const auto is_peer = [&](const PlanOwner& owner) { return owner.rank == peer; };
+  const bool member = std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end();
+  if (member || std::any_of(plan().owners.begin(), plan().owners.end(), is_peer)) fail(why);
+}
+
+void Membership::fail(const Status& why) noexcept {
+  if (!failure_.ok()) return;
+  failure_ = why;
+  for (std::size_t i = 0; i < operations_.size(); ++i) operations_[i]->fail(why);
+}
+
+}  // namespace hps

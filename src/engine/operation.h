@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operation: one call under way on one rank, as a state machine. Algorithms (coll/) derive from it; their Membership
+// tells them what arrives.
+#ifndef HPS_SRC_ENGINE_OPERATION_H
+#define HPS_SRC_ENGINE_OPERATION_H
+
+#include "transport/transport.h"
+#include "util/status.h"
+#include "util/types.h"
+#include "wire/header.h"
+
+namespace hps {
+
+class Operation : public SendCompletion {
+ public:
+  explicit Operation(const wire::Signature& signature) : signature_(signature) {}
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  virtual ~Operation() = default;
+
+  const wire::Signature& signature() const noexcept { return signature_; }
+  std::uint32_t sequence() const noexcept { return sequence_; }
+  // Its place in the order of calls on its group; the Membership sets it, once.
+  void set_sequence(std::uint32_t sequence) noexcept { sequence_ = sequence; }
+
+  // Nothing of the call is under way any more: its buffers are the caller's again, and it may be destroyed.
+  bool done() const noexcept { return ended_ && sends_ == 0; }
+  // How it ended; meaningless before done().
+  const Status& status() const noexcept { return status_; }
+
+  // Called by the Membership.
+  virtual void start() noexcept = 0;
+  // An owner has answered a JOIN or granted more credits.
+  virtual void on_progress() noexcept {}
+  // A result whose header has this call's sequence number. False: it does not fit.
+  virtual bool on_result(const wire::Header&, ConstBytes) noexcept { return false; }
+  // A message of another member, `step` of the algorithm. False: it does not fit.
+  virtual bool on_exchange(std::uint32_t /*member*/, std::uint32_t /*step*/, ConstBytes) noexcept { return false; }
+  // Ends the call with an error, unless it has ended. Derived classes undo what they have registered.
+  virtual void fail(const Status& why) noexcept {
+    if (!ended_) end(why);
+  }
+
+  // Part of SendCompletion: for sends straight from the caller's buffers. A failed send means a lost peer, which the
+  // engine tells.
+  void on_sent(const Status&) noexcept override { --sends_; }
+
+ protected:
+  void count_send() noexcept { ++sends_; }
+  void uncount_send() noexcept { --sends_; }
+  bool ended() const noexcept { return ended_; }
+  void end(const Status& status) noexcept {
+    ended_ = true;
+    status_ = status;
+  }
+
+ private:
+  wire::Signature signature_;
+  std::uint32_t sequence_ = 0;
+  std::uint32_t sends_ = 0;
+  bool ended_ = false;
+  Status status_;
+};
+
+}  // namespace hps
+
+#endif

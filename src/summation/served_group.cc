@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "summation/served_group.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "wire/abort.h"
+
+namespace hps {
+namespace {
+
+constexpr std::uint32_t nobody = UINT32_MAX;
+
+std::optional<std::uint32_t> index_of(const std::vector<Rank>& members, Rank rank) {
+  const auto at = std::find(members.begin(), members.end(), rank);
+  if (at == members.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(at - members.begin());
+}
+
+std::vector<std::uint32_t> owners_of(const Plan& plan, Rank rank) {
+  std::vector<std::uint32_t> owners;
+  for (std::uint32_t i = 0; i < plan.owners.size(); ++i) {
+    if (plan.owners[i].rank == rank) owners.push_back(i);
+  }
+  return owners;
+}
+
+}  // namespace
+
+ServedGroup::ServedGroup(wire::GroupSpec spec, Rank self, wire::Outbox& outbox, ServiceCounters& counters,
+                         const Log& log)
+    : spec_(std::move(spec)),
+      self_(self),
+      outbox_(outbox),
+      counters_(counters),
+      log_(log),
+      tree_(spec_.layout),
+      my_owners_(owners_of(spec_.plan, self)),
+      local_member_(index_of(spec_.members, self)),
+      remote_members_(members() - (local_member_ ? 1 : 0)),
+      members_(members()),
+      pool_(spec_.plan.chunk_bytes),
+      inputs_(members()) {}
+
+std::uint32_t ServedGroup::least_credits() const noexcept {
+  std::uint32_t credits = 0;
+  for (std::uint32_t owner : my_owners_) credits += spec_.plan.most_in_span(owner, spec_.plan.rotation);
+  return std::max(credits, 1u);
+}
+
+std::uint32_t ServedGroup::wanted_credits() const noexcept {
+  std::uint32_t credits = 0;
+  for (std::uint32_t owner : my_owners_)
+    credits += spec_.plan.most_in_span(owner, spec_.plan.rotation + spec_.plan.window);
+  return std::max(credits, least_credits());
+}
+
+// A slot for each member's contribution, and a buffer for the result.
+std::uint64_t ServedGroup::bytes_per_credit() const noexcept {
+  return static_cast<std::uint64_t>(remote_members_ + 1) * pool_.bytes();
+}
+
+bool ServedGroup::join(std::uint32_t member, std::uint32_t reply_handle) {
+  if (members_[member].state != MemberState::absent) return false;
+  members_[member] = {MemberState::joined, reply_handle};
+  return true;
+}
+
+void ServedGroup::leave(std::uint32_t member) {
+  if (members_[member].state == MemberState::left) return;
+  members_[member].state = MemberState::left;
+  ++left_;
+}
+
+bool ServedGroup::drained() const noexcept { return left_ == members() && pool_.in_use() == 0; }
+
+void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept {
+  ++counters_.rejected;
+  if (!log_.enabled(LogLevel::debug)) return;
+  log_.debug("rejected a message of rank " + std::to_string(spec_.members[member]) + ", call " +
+             std::to_string(header.sequence) + ", chunk " + std::to_string(header.chunk) + ": " + why);
+}
+
+// Calls on one communicator follow each other, so a handful are under way at most.
+ServedGroup::Call* ServedGroup::find_call(std::uint32_t sequence) noexcept {
+  for (const auto& call : calls_) {
+    if (call->sequence == sequence) return call.get();
+  }
+  return nullptr;
+}
+
+// Sequence numbers wrap around; half of them are past, half are to come.
+bool ServedGroup::is_over(std::uint32_t sequence) const noexcept {
+  return static_cast<std::int32_t>(sequence - over_through_) <= 0;
+}
+
+// The call of this number, made where this is the first to be heard of it. A signature that differs aborts it.
+ServedGroup::Call* ServedGroup::call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who) {
+  Call* call = find_call(sequence);
+  if (call == nullptr) {
+    auto made = std::make_unique<Call>();
+    made->sequence = sequence;
+    made->signature = signature;
+    made->first = who;
+    made->chunking = spec_.plan.chunking(signature.count, datatype_bytes(signature.datatype));
+    made->left = chunks_here(made->chunking.chunks);
+    calls_.push_back(std::move(made));
+    return calls_.back().get();
+  }
+  if (!call->aborted && call->signature != signature) {
+    ++counters_.mismatches;
+    abort(sequence, {Code::mismatch,
+                     "rank " + std::to_string(who) + ": " + wire::difference(signature, call->signature) + " on rank " +
+                         std::to_string(call->first) + " in HPS_Allreduce_hetero, call " + std::to_string(sequence),
+                     who});
+  }
+  return call;
+}
+
+std::uint64_t ServedGroup::chunks_here(std::uint64_t chunks) const noexcept {
+  std::uint64_t count = 0;
+  for (std::uint32_t owner : my_owners_) count += spec_.plan.sequence().count_in_prefix(owner, chunks);
+  return count;
+}
+
+bool ServedGroup::owns(std::uint64_t chunk) const noexcept {
+  return spec_.plan.owners[spec_.plan.owner_of(chunk)].rank == self_;
+}
+
+std::size_t ServedGroup::chunk_bytes(const Call& call, std::uint64_t chunk) const noexcept {
+  const std::uint64_t begin = chunk * call.chunking.elements_per_chunk;
+  const std::uint64_t elements = std::min(call.chunking.elements_per_chunk, call.signature.count - begin);
+  return elements * datatype_bytes(call.signature.datatype);
+}
+
+// Why a push does not fit its call, or nullptr.
+const char* ServedGroup::misfit(const Call& call, std::uint64_t chunk, std::size_t bytes) const noexcept {
+  if (chunk >= call.chunking.chunks) return "no such chunk";
+  if (!owns(chunk)) return "not this rank's chunk";
+  if (bytes != chunk_bytes(call, chunk)) return "wrong length";
+  return nullptr;
+}
+
+ServedGroup::Chunk& ServedGroup::chunk_of(const Call& call, std::uint64_t chunk) {
+  std::unique_ptr<Chunk>& state = chunks_[key(call.sequence, chunk)];
+  if (!state) {
+    state = std::make_unique<Chunk>();
+    state->inputs.resize(members());
+  }
+  return *state;
+}
+
+void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept {
+  if (header.plan != spec_.plan.number) return reject(member, header, "unknown plan");
+  if (is_over(header.sequence)) return reject(member, header, "its call is over");
+  if (!failure_.ok()) return tell_abort(header.sequence, failure_);
+  Call* call = call_of(header.sequence, header.signature, spec_.members[member]);
+  if (call->aborted) return;
+  if (const char* why = misfit(*call, header.chunk, payload.size())) return reject(member, header, why);
+  Chunk& chunk = chunk_of(*call, header.chunk);
+  if (chunk.inputs[member] != nullptr) return reject(member, header, "a duplicate");
+  ++counters_.pushes;
+  if (chunk.arrived + 1 == remote_members_ && local_ready(*call))
+    return sum(*call, header.chunk, chunk, member, payload);
+  if (!store(chunk, member, payload)) abort(header.sequence, {Code::no_memory, "no memory for a chunk", self_});
+}
+
+bool ServedGroup::store(Chunk& chunk, std::uint32_t member, ConstBytes payload) noexcept {
+  ChunkBuffer* slot = pool_.take();
+  if (slot == nullptr) return false;
+  std::memcpy(slot->data(), payload.data(), payload.size());
+  chunk.inputs[member] = slot;
+  ++chunk.arrived;
+  ++waiting_buffers_;
+  return true;
+}
+
+void ServedGroup::sum(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member,
+                      ConstBytes last) noexcept {
+  const std::size_t element = datatype_bytes(call.signature.datatype);
+  const std::size_t bytes = chunk_bytes(call, chunk);
+  for (std::uint32_t m = 0; m < members(); ++m) inputs_[m] = state.inputs[m] ? state.inputs[m]->data() : nullptr;
+  if (last_member != nobody) inputs_[last_member] = last.data();
+  if (local_member_) inputs_[*local_member_] = call.local->input + chunk * call.chunking.elements_per_chunk * element;
+  ChunkBuffer* result = pool_.take();
+  if (result == nullptr) return abort(call.sequence, {Code::no_memory, "no memory for a result", self_});
+  tree_.evaluate(call.signature.datatype, call.signature.op, inputs_.data(), result->data(), bytes / element);
+  ++counters_.chunks;
+  discard(state);
+  chunks_.erase(key(call.sequence, chunk));
+  --call.left;
+  if (call.local != nullptr) call.local->on_chunk_summed(chunk, {result->data(), bytes});
+  send_result(call, chunk, result, bytes);
+  result->drop_reference();
+  if (call.left == 0) end_call(call.sequence);
+}
+
+// Each chunk's results start with another member, so that no member's port gets the results of all owners at once.
+void ServedGroup::send_result(const Call& call, std::uint64_t chunk, ChunkBuffer* result, std::size_t bytes) noexcept {
+  wire::Header header;
+  header.type = wire::MessageType::result;
+  header.plan = spec_.plan.number;
+  header.sequence = call.sequence;
+  header.chunk = static_cast<std::uint32_t>(chunk);
+  header.signature = call.signature;
+  for (std::uint32_t i = 0; i < members(); ++i) {
+    const auto member = static_cast<std::uint32_t>((chunk + i) % members());
+    if (members_[member].state != MemberState::joined || member == local_member_) continue;
+    header.handle = members_[member].reply_handle;
+    result->add_reference();
+    if (!outbox_.send(spec_.members[member], header, {result->data(), bytes}, result).ok()) result->drop_reference();
+  }
+}
+
+void ServedGroup::discard(Chunk& state) noexcept {
+  for (ChunkBuffer*& slot : state.inputs) {
+    if (slot == nullptr) continue;
+    slot->drop_reference();
+    slot = nullptr;
+    --waiting_buffers_;
+  }
+}
+
+void ServedGroup::discard_chunks(std::uint32_t sequence) noexcept {
+  std::erase_if(chunks_, [&](auto& entry) {
+    if (entry.first >> 32 != sequence) return false;
+    discard(*entry.second);
+    return true;
+  });
+}
+
+// Once a call is over here, so are all before it: a member starts a call only when the one before has ended.
+void ServedGroup::end_call(std::uint32_t sequence) noexcept {
+  over_through_ = sequence;
+  std::erase_if(calls_, [&](const auto& call) { return is_over(call->sequence); });
+}
+
+Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
+  HPS_RETURN_IF_ERROR(failure_);
+  if (is_over(local.sequence)) {
+    *chunks_left = 0;
+    return {};
+  }
+  Call* call = call_of(local.sequence, local.signature, self_);
+  if (call->aborted) return {Code::mismatch, "the call was aborted by another rank"};
+  if (call->left == 0) {
+    *chunks_left = 0;
+    end_call(local.sequence);
+    return {};
+  }
+  *chunks_left = call->left;
+  call->local = &local;
+  if (local_member_) sum_complete_chunks(*call);
+  return {};
+}
+
+// After the local contribution has come: the chunks that waited for it alone.
+void ServedGroup::sum_complete_chunks(Call& call) noexcept {
+  std::vector<std::uint64_t> complete;
+  for (const auto& [id, chunk] : chunks_) {
+    if (id >> 32 == call.sequence && chunk->arrived == remote_members_) complete.push_back(id & UINT32_MAX);
+  }
+  std::sort(complete.begin(), complete.end());
+  const std::uint32_t sequence = call.sequence;
+  for (std::uint64_t chunk : complete) {
+    Call* still = find_call(sequence);
+    if (still == nullptr || still->aborted) return;
+    sum(*still, chunk, *chunks_[key(sequence, chunk)], nobody, {});
+  }
+}
+
+void ServedGroup::withdraw(const LocalCall& local) noexcept {
+  if (Call* call = find_call(local.sequence); call != nullptr && call->local == &local) call->local = nullptr;
+}
+
+void ServedGroup::abort(std::uint32_t sequence, const Status& why) noexcept {
+  Call* call = find_call(sequence);
+  if (call == nullptr || call->aborted) return;
+  call->aborted = true;
+  discard_chunks(sequence);
+  if (LocalCall* local = std::exchange(call->local, nullptr)) local->on_aborted(why);
+  tell_abort(sequence, why);
+}
+
+void ServedGroup::tell_abort(std::uint32_t sequence, const Status& why) noexcept {
+  wire::Header header;
+  header.type = wire::MessageType::abort;
+  header.plan = spec_.plan.number;
+  header.sequence = sequence;
+  for (std::uint32_t m = 0; m < members(); ++m) {
+    if (members_[m].state != MemberState::joined || m == local_member_) continue;
+    header.handle = members_[m].reply_handle;
+    const Status sent = outbox_.send_copy(spec_.members[m], header, wire::encode_abort(why));
+    if (!sent.ok()) log_.debug("could not tell rank " + std::to_string(spec_.members[m]) + " of an aborted call");
+  }
+}
+
+void ServedGroup::fail(const Status& why) noexcept {
+  if (!failure_.ok()) return;
+  failure_ = why;
+  std::vector<std::uint32_t> sequences;
+  for (const auto& call : calls_) sequences.push_back(call->sequence);
+  for (std::uint32_t sequence : sequences) abort(sequence, why);
+}
+
+}  // namespace hps

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ServedGroup: what an owner keeps for one group: who has joined, the calls under way, and the contributions that wait
+// for the others.
+//
+// A chunk is summed when the last contribution to it is there, in one pass over all of them and in the order of the
+// canonical tree; the last to arrive is read where the transport left it, the others wait in slots. Results go out from
+// buffers of the service. What a member may have waiting is bounded by its credits.
+#ifndef HPS_SRC_SUMMATION_SERVED_GROUP_H
+#define HPS_SRC_SUMMATION_SERVED_GROUP_H
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "summation/chunk_memory.h"
+#include "summation/local_call.h"
+#include "summation/tree.h"
+#include "util/log.h"
+#include "wire/group_spec.h"
+#include "wire/outbox.h"
+
+namespace hps {
+
+struct ServiceCounters {
+  std::uint64_t pushes = 0;      // accepted
+  std::uint64_t chunks = 0;      // summed
+  std::uint64_t rejected = 0;    // messages that did not fit: unknown handle, wrong length, duplicate, stale, ...
+  std::uint64_t mismatches = 0;  // calls aborted because ranks disagreed
+};
+
+class ServedGroup {
+ public:
+  // The group of `spec` as `self` serves it. References must outlive the group.
+  ServedGroup(wire::GroupSpec spec, Rank self, wire::Outbox& outbox, ServiceCounters& counters, const Log& log);
+  ServedGroup(const ServedGroup&) = delete;
+  ServedGroup& operator=(const ServedGroup&) = delete;
+
+  const wire::GroupSpec& spec() const noexcept { return spec_; }
+  std::uint32_t members() const noexcept { return static_cast<std::uint32_t>(spec_.members.size()); }
+
+  // Credits: the least that cannot deadlock, what a full window can use, and the memory that one credit for every
+  // member takes.
+  std::uint32_t least_credits() const noexcept;
+  std::uint32_t wanted_credits() const noexcept;
+  std::uint64_t bytes_per_credit() const noexcept;
+
+  // A member that joined may push; `reply_handle` names the group there. False where it has joined already.
+  bool join(std::uint32_t member, std::uint32_t reply_handle);
+  void leave(std::uint32_t member);
+  bool has_joined(std::uint32_t member) const noexcept { return members_[member].state == MemberState::joined; }
+  std::uint32_t reply_handle(std::uint32_t member) const noexcept { return members_[member].reply_handle; }
+  // All members have joined and left (the local one by detaching), and nothing is being sent any more.
+  bool drained() const noexcept;
+
+  // A push from `member`, whose handle was right. Rejects and counts what does not fit.
+  void on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept;
+
+  // The local part of a call: contributes `call.input`, and is told of every chunk that is summed here. *chunks_left:
+  // how many chunks of the call are still to be summed here. `call` must stay until all are told, it is aborted, or
+  // withdraw().
+  Status post(LocalCall& call, std::uint64_t* chunks_left);
+  void withdraw(const LocalCall& call) noexcept;
+
+  // Ends the call on every member.
+  void abort(std::uint32_t sequence, const Status& why) noexcept;
+  // A member or another owner is lost: all calls under way and to come fail.
+  void fail(const Status& why) noexcept;
+
+  bool sending() const noexcept { return pool_.in_use() != waiting_buffers_; }
+
+ private:
+  enum class MemberState : std::uint8_t { absent, joined, left };
+  struct Member {
+    MemberState state = MemberState::absent;
+    std::uint32_t reply_handle = 0;
+  };
+  struct Call {
+    std::uint32_t sequence = 0;
+    wire::Signature signature;
+    Rank first = no_rank;  // whose signature it is
+    Chunking chunking;
+    std::uint64_t left = 0;  // chunks still to be summed here
+    LocalCall* local = nullptr;
+    bool aborted = false;
+  };
+  struct Chunk {
+    std::vector<ChunkBuffer*> inputs;  // by member
+    std::uint32_t arrived = 0;
+  };
+  using ChunkMap = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
+
+  static std::uint64_t key(std::uint32_t sequence, std::uint64_t chunk) noexcept {
+    return static_cast<std::uint64_t>(sequence) << 32 | chunk;
+  }
+  void reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept;
+  Call* find_call(std::uint32_t sequence) noexcept;
+  Call* call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who);
+  bool is_over(std::uint32_t sequence) const noexcept;
+  bool owns(std::uint64_t chunk) const noexcept;
+  std::uint64_t chunks_here(std::uint64_t chunks) const noexcept;
+  std::size_t chunk_bytes(const Call& call, std::uint64_t chunk) const noexcept;
+  const char* misfit(const Call& call, std::uint64_t chunk, std::size_t bytes) const noexcept;
+  Chunk& chunk_of(const Call& call, std::uint64_t chunk);
+  bool local_ready(const Call& call) const noexcept { return !local_member_ || call.local != nullptr; }
+  bool store(Chunk& chunk, std::uint32_t member, ConstBytes payload) noexcept;
+  void sum_complete_chunks(Call& call) noexcept;
+  // Sums a chunk whose contributions are all there; `last` is the one of `last_member` that was not stored (or empty).
+  void sum(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member, ConstBytes last) noexcept;
+  void send_result(const Call& call, std::uint64_t chunk, ChunkBuffer* result, std::size_t bytes) noexcept;
+  void discard(Chunk& state) noexcept;
+  void discard_chunks(std::uint32_t sequence) noexcept;
+  void end_call(std::uint32_t sequence) noexcept;
+  void tell_abort(std::uint32_t sequence, const Status& why) noexcept;
+
+  wire::GroupSpec spec_;
+  Rank self_;
+  wire::Outbox& outbox_;
+  ServiceCounters& counters_;
+  Log log_;
+  Tree tree_;
+  std::vector<std::uint32_t> my_owners_;       // indices in the plan
+  std::optional<std::uint32_t> local_member_;  // this process, where it is a worker of the group
+  std::uint32_t remote_members_ = 0;
+  std::vector<Member> members_;
+  std::uint32_t left_ = 0;
+  BufferPool pool_;
+  std::size_t waiting_buffers_ = 0;  // buffers in use that hold contributions, not results
+  std::vector<std::unique_ptr<Call>> calls_;
+  std::uint32_t over_through_ = 0;  // calls up to this sequence number are over; they are numbered from 1
+  ChunkMap chunks_;
+  std::vector<const void*> inputs_;  // scratch of sum()
+  Status failure_;
+};
+
+}  // namespace hps
+
+#endif
