@@ -56,7 +56,7 @@ class EventQueue {
     bool operator<(const Timer& other) const noexcept { return key < other.key; }
   };
   using Timers = std::set<Timer>;
-  // A type, not a function: the heap's comparisons are half the simulation's time unless they are inlined.
+  // A type, not a function, so that the heap's many comparisons are inlined.
   struct Later {
     bool operator()(const Entry& a, const Entry& b) const noexcept { return a.key > b.key; }
   };

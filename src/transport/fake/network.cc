@@ -162,7 +162,7 @@ Connection& Network::Impl::open(Rank a, Rank b) {
   Connection& connection = connections.open(a, b, &made);
   if (made) {
     rank(a).connections.push_back(&connection);
-    if (a != b) rank(b).connections.push_back(&connection);
+    rank(b).connections.push_back(&connection);
   }
   return connection;
 }
@@ -341,15 +341,12 @@ TimeNs Network::now() const noexcept { return impl_->now; }
 
 void Network::kill(Rank rank) {
   Impl::RankState& state = impl_->rank(rank);
-  if (state.killed) return;
   state.killed = true;
   impl_->events.set_timer(rank, never_ns);
-  resume(rank);  // so that what waits for it is thrown away
   for (Connection* const connection : state.connections) impl_->break_open(*connection);
 }
 
 void Network::stop(Rank rank) {
-  if (impl_->rank(rank).killed) return;
   impl_->rank(rank).stopped = true;
   impl_->events.set_timer(rank, never_ns);
 }

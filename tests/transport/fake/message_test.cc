@@ -51,7 +51,7 @@ TEST(MessagePoolTest, UsesMessagesAgainAsTheyWereMade) {
 
 TEST(MessagePoolTest, BuffersAreOfTheSizeNeeded) {
   MessagePool pool;
-  for (const std::size_t bytes : {1, 64, 65, 128, 129, 61440, 65536}) {
+  for (const std::size_t bytes : {1u, 64u, 65u, 128u, 129u, 61440u, 65536u}) {
     const std::string text(bytes, 'x');
     Message& message = pool.acquire(bytes_of(text), {});
     const std::size_t capacity = std::size_t{1} << message.size_class;

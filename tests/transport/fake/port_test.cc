@@ -21,7 +21,7 @@ TEST(UplinkTest, ServesFlowsInTurn) {
   EXPECT_TRUE(uplink.busy());
   uplink.push(b, messages[3]);  // begins to wait during a's turn: next
   uplink.push(b, messages[4]);
-  for (const std::size_t next : {0, 3, 1, 4, 2}) {
+  for (const std::size_t next : {0u, 3u, 1u, 4u, 2u}) {
     if (!uplink.busy()) {
       EXPECT_EQ(uplink.start(), &messages[next]);
     }
