@@ -15,6 +15,10 @@ namespace {
 // once.
 constexpr std::chrono::milliseconds grace(1);
 
+// Rounds of progress before a driver looks up: traffic that never ends must not keep a finished call, or another
+// thread, waiting.
+constexpr int rounds_a_turn = 64;
+
 TimeNs monotonic_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -51,10 +55,11 @@ Driver::~Driver() {
 
 Driver::Lock Driver::lock() { return Lock(mutex_); }
 
-void Driver::progress() {
-  while (transport_.progress()) {
-  }
+bool Driver::progress() {
+  int rounds = 0;
+  while (rounds < rounds_a_turn && transport_.progress()) ++rounds;
   engine_.step(monotonic_ns());
+  return rounds < rounds_a_turn;
 }
 
 void Driver::sleep(Lock& lock, TimeNs timeout_ns) {
@@ -74,9 +79,10 @@ void Driver::wait(Lock& lock, const std::function<bool()>& finished, const Hook&
       progressed_.wait_for(lock, grace);
     } else {
       user_drives_ = true;
-      progress();
+      const bool idle = progress();
       progressed_.notify_all();
-      if (!finished()) sleep(lock, next_hook == never_ns ? never_ns : std::max<TimeNs>(next_hook - monotonic_ns(), 0));
+      if (idle && !finished())
+        sleep(lock, next_hook == never_ns ? never_ns : std::max<TimeNs>(next_hook - monotonic_ns(), 0));
       user_drives_ = false;
     }
     if (next_hook != never_ns && monotonic_ns() >= next_hook) {
@@ -119,8 +125,8 @@ void Driver::run_background() {
       await_no_user(lock);
       continue;
     }
-    progress();
-    if (users_ == 0 && !stop_) sleep(lock, never_ns);
+    const bool idle = progress();
+    if (idle && users_ == 0 && !stop_) sleep(lock, never_ns);
   }
 }
 

@@ -49,8 +49,8 @@ class Driver {
   Driver(Engine& engine, EventTransport& transport, std::unique_ptr<WakeUp> wake_up);
   void run_background();
   void await_no_user(Lock& lock);
-  // Moves what can be moved now.
-  void progress();
+  // Moves what can be moved now. Whether nothing is left that could move.
+  bool progress();
   // Sleeps until an event or for `timeout_ns`; gives up the lock meanwhile.
   void sleep(Lock& lock, TimeNs timeout_ns);
   void enter() noexcept { ++users_; }

@@ -106,6 +106,9 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
     case MessageType::leave:
       service_.on_leave(header);
       return true;
+    case MessageType::cancel:
+      service_.on_cancel(header);
+      return true;
     case MessageType::shutdown:
       shutdown_ = true;
       return true;

@@ -241,7 +241,7 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexce
   const Status why = wire::decode_abort(payload);
   if (Operation* operation = find(header.sequence)) {
     operation->fail(why);
-    context_.service.abort(spec_.id, header.sequence, why);
+    context_.service.cancel(spec_.id, header.sequence);
     return true;
   }
   const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
@@ -252,15 +252,25 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexce
 
 void Membership::abort(std::uint32_t sequence, const Status& why) noexcept {
   if (Operation* operation = find(sequence)) operation->fail(why);
-  context_.service.abort(spec_.id, sequence, why);
-  wire::Header message = header(MessageType::abort, 0);
-  message.sequence = sequence;
+  context_.service.cancel(spec_.id, sequence);
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (links_[owner].state != LinkState::open) continue;
+    wire::Header message = header(MessageType::cancel, links_[owner].handle);
+    message.sequence = sequence;
+    tell(plan().owners[owner].rank, message, {});
+  }
   for (std::uint32_t member = 0; member < members(); ++member) {
     if (member == self_) continue;
-    message.handle = handles_[member];
-    if (Status sent = context_.outbox.send_copy(spec_.members[member], message, wire::encode_abort(why)); !sent.ok())
-      context_.log.debug("could not tell rank " + std::to_string(spec_.members[member]) + " of an aborted call");
+    wire::Header message = header(MessageType::abort, handles_[member]);
+    message.sequence = sequence;
+    tell(spec_.members[member], message, wire::encode_abort(why));
   }
+}
+
+// For what a peer that is lost need not know.
+void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept {
+  if (Status sent = context_.outbox.send_copy(peer, message, std::move(payload)); !sent.ok())
+    context_.log.debug("could not tell rank " + std::to_string(peer) + " of a call that failed: " + sent.to_string());
 }
 
 void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {

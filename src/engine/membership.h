@@ -111,6 +111,7 @@ class Membership {
   void deliver_kept(Operation& operation) noexcept;
   void tell_progress() noexcept;
   void leave(std::uint32_t owner) noexcept;
+  void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept;
   void fail(const Status& why) noexcept;
 
   MembershipContext context_;

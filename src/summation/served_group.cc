@@ -64,16 +64,24 @@ std::uint64_t ServedGroup::bytes_per_credit() const noexcept {
 bool ServedGroup::join(std::uint32_t member, std::uint32_t reply_handle) {
   if (members_[member].state != MemberState::absent) return false;
   members_[member] = {MemberState::joined, reply_handle};
+  ++joined_;
   return true;
 }
 
+// The contributions of calls that failed go with the last member.
 void ServedGroup::leave(std::uint32_t member) {
   if (members_[member].state == MemberState::left) return;
+  if (members_[member].state == MemberState::joined) --joined_;
   members_[member].state = MemberState::left;
   ++left_;
+  if (joined_ != 0) return;
+  for (auto& [id, chunk] : chunks_) discard(*chunk);
+  chunks_.clear();
 }
 
-bool ServedGroup::drained() const noexcept { return left_ == members() && pool_.in_use() == 0; }
+bool ServedGroup::drained(bool last_call_is_over) const noexcept {
+  return pool_.in_use() == 0 && (left_ == members() || (last_call_is_over && joined_ == 0));
+}
 
 void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept {
   ++counters_.rejected;
@@ -233,7 +241,11 @@ void ServedGroup::discard_chunks(std::uint32_t sequence) noexcept {
 // Once a call is over here, so are all before it: a member starts a call only when the one before has ended.
 void ServedGroup::end_call(std::uint32_t sequence) noexcept {
   over_through_ = sequence;
-  std::erase_if(calls_, [&](const auto& call) { return is_over(call->sequence); });
+  std::erase_if(calls_, [&](const auto& call) {
+    if (!is_over(call->sequence)) return false;
+    if (call->sequence != sequence) discard_chunks(call->sequence);  // it had failed
+    return true;
+  });
 }
 
 Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
@@ -281,6 +293,19 @@ void ServedGroup::abort(std::uint32_t sequence, const Status& why) noexcept {
   discard_chunks(sequence);
   if (LocalCall* local = std::exchange(call->local, nullptr)) local->on_aborted(why);
   tell_abort(sequence, why);
+}
+
+void ServedGroup::cancel(std::uint32_t sequence) noexcept {
+  if (is_over(sequence)) return;
+  Call* call = find_call(sequence);
+  if (call == nullptr) {
+    calls_.push_back(std::make_unique<Call>());
+    call = calls_.back().get();
+    call->sequence = sequence;
+  }
+  call->aborted = true;
+  call->local = nullptr;
+  discard_chunks(sequence);
 }
 
 void ServedGroup::tell_abort(std::uint32_t sequence, const Status& why) noexcept {

@@ -50,8 +50,10 @@ class ServedGroup {
   void leave(std::uint32_t member);
   bool has_joined(std::uint32_t member) const noexcept { return members_[member].state == MemberState::joined; }
   std::uint32_t reply_handle(std::uint32_t member) const noexcept { return members_[member].reply_handle; }
-  // All members have joined and left (the local one by detaching), and nothing is being sent any more.
-  bool drained() const noexcept;
+  // Nobody will push any more and nothing is being sent. All members have joined and left (the local one by detaching);
+  // or, where this process has been in the group itself and knows its last call to be over, nobody has joined who has
+  // not left.
+  bool drained(bool last_call_is_over) const noexcept;
 
   // A push from `member`, whose handle was right. Rejects and counts what does not fit.
   void on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept;
@@ -64,6 +66,9 @@ class ServedGroup {
 
   // Ends the call on every member.
   void abort(std::uint32_t sequence, const Status& why) noexcept;
+  // As abort(), for a call that its members know to have failed: nobody is told, and what is still to come of it is
+  // dropped.
+  void cancel(std::uint32_t sequence) noexcept;
   // A member or another owner is lost: all calls under way and to come fail.
   void fail(const Status& why) noexcept;
 
@@ -123,6 +128,7 @@ class ServedGroup {
   std::optional<std::uint32_t> local_member_;  // this process, where it is a worker of the group
   std::uint32_t remote_members_ = 0;
   std::vector<Member> members_;
+  std::uint32_t joined_ = 0;  // members in that state
   std::uint32_t left_ = 0;
   BufferPool pool_;
   std::size_t waiting_buffers_ = 0;  // buffers in use that hold contributions, not results

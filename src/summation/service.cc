@@ -25,6 +25,7 @@ void Service::detach(wire::GroupId id) noexcept {
   if (at == groups_.end()) return;
   Entry& entry = *at->second;
   entry.attached = false;
+  entry.detached = true;
   if (entry.group) {
     const auto& members = entry.group->spec().members;
     for (std::uint32_t m = 0; m < members.size(); ++m) {
@@ -170,9 +171,15 @@ void Service::withdraw(wire::GroupId id, const LocalCall& call) noexcept {
   if (at != groups_.end() && at->second->group) at->second->group->withdraw(call);
 }
 
-void Service::abort(wire::GroupId id, std::uint32_t sequence, const Status& why) noexcept {
+void Service::cancel(wire::GroupId id, std::uint32_t sequence) noexcept {
   const auto at = groups_.find(id);
-  if (at != groups_.end() && at->second->group) at->second->group->abort(sequence, why);
+  if (at != groups_.end() && at->second->group) at->second->group->cancel(sequence);
+}
+
+void Service::on_cancel(const wire::Header& header) noexcept {
+  Handle* handle = handles_.find(header.handle);
+  if (handle == nullptr) return count_rejected();
+  handle->entry->group->cancel(header.sequence);
 }
 
 void Service::on_peer_failed(Rank peer, const Status& why) noexcept {
@@ -190,7 +197,7 @@ void Service::on_peer_failed(Rank peer, const Status& why) noexcept {
 }
 
 bool Service::is_drained(const Entry& entry) const noexcept {
-  return !entry.attached && entry.waiting.empty() && entry.group && entry.group->drained();
+  return !entry.attached && entry.waiting.empty() && entry.group && entry.group->drained(entry.detached);
 }
 
 void Service::collect() noexcept {

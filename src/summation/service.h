@@ -35,12 +35,13 @@ class Service {
   // As ServedGroup::post and withdraw; the group must be attached.
   Status post(wire::GroupId id, LocalCall& call, std::uint64_t* chunks_left);
   void withdraw(wire::GroupId id, const LocalCall& call) noexcept;
-  // Ends a call on every member, where anything is known of it here.
-  void abort(wire::GroupId id, std::uint32_t sequence, const Status& why) noexcept;
+  // This process knows that a call of an attached group has failed: what is here of it is dropped.
+  void cancel(wire::GroupId id, std::uint32_t sequence) noexcept;
 
   void on_join(const wire::Header& header, ConstBytes payload) noexcept;
   void on_leave(const wire::Header& header) noexcept;
   void on_push(const wire::Header& header, ConstBytes payload) noexcept;
+  void on_cancel(const wire::Header& header) noexcept;
   void on_peer_failed(Rank peer, const Status& why) noexcept;
 
   // Frees what has drained and serves those who wait for the memory. To be called now and then; cheap when there is
@@ -66,6 +67,7 @@ class Service {
     std::uint64_t spec_hash = 0;
     std::uint32_t credits = 0;  // 0 until the memory is granted
     bool attached = false;
+    bool detached = false;
     std::vector<WaitingJoin> waiting;
     std::vector<std::uint32_t> handles;      // by member; 0 = not joined
     std::vector<std::uint32_t> owner_index;  // by member: how the member calls this owner

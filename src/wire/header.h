@@ -32,9 +32,10 @@ enum class MessageType : std::uint8_t {
   credit,    // owner -> member: so many pushes may wait at me (in count)
   exchange,  // member -> member: a step of an algorithm that no owner takes part in
   abort,     // to a member: this call fails. Payload: the reason in words
+  cancel,    // member -> owner: this call fails; forget it
   shutdown,  // worker -> CPU-only rank: the workers are done
 };
-inline constexpr std::uint8_t message_types = 10;
+inline constexpr std::uint8_t message_types = 11;
 
 enum class Collective : std::uint8_t { none, allreduce_hetero };
 inline constexpr std::uint8_t collectives = 2;

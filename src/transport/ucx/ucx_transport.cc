@@ -69,16 +69,14 @@ struct UcxTransport::Impl {
   std::vector<std::unique_ptr<Peer>> peers;  // by rank
   std::vector<std::unique_ptr<Request>> requests;
   std::vector<Request*> free_requests;
-  std::vector<ucp_ep_h> broken;  // to be closed outside the callback that said so
-  std::vector<ucs_status_ptr_t> closing;
-  std::vector<ucs_status_ptr_t> discarding;  // closes of broken endpoints
+  std::vector<ucp_ep_h> broken;           // to be closed outside the callback that said so
+  std::vector<ucs_status_ptr_t> closing;  // closes under way
 
   Status create_context();
   Status create_worker();
   Status listen();
   Status open(Peer& peer);
   Request* take_request();
-  void close_endpoint(ucp_ep_h endpoint, unsigned flags, std::vector<ucs_status_ptr_t>& list) noexcept;
   void close_broken() noexcept;
 
   static ucs_status_t on_message(void* self, const void* header, std::size_t header_bytes, void* data,
@@ -186,18 +184,16 @@ void UcxTransport::Impl::on_error(void* user, ucp_ep_h endpoint, ucs_status_t st
   peer->impl->handler->on_peer_failed(peer->rank, error("UCX", status));
 }
 
-void UcxTransport::Impl::close_endpoint(ucp_ep_h endpoint, unsigned flags,
-                                        std::vector<ucs_status_ptr_t>& list) noexcept {
+// Closes what has failed or is to be closed; whatever was being sent is cancelled.
+void UcxTransport::Impl::close_broken() noexcept {
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-  parameters.flags = flags;
-  const ucs_status_ptr_t request = ucp_ep_close_nbx(endpoint, &parameters);
-  if (UCS_PTR_IS_PTR(request)) list.push_back(request);
-}
-
-void UcxTransport::Impl::close_broken() noexcept {
-  for (ucp_ep_h endpoint : std::exchange(broken, {})) close_endpoint(endpoint, UCP_EP_CLOSE_FLAG_FORCE, discarding);
-  std::erase_if(discarding, [](ucs_status_ptr_t request) {
+  parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  for (ucp_ep_h endpoint : std::exchange(broken, {})) {
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(endpoint, &parameters);
+    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+  }
+  std::erase_if(closing, [](ucs_status_ptr_t request) {
     if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
     ucp_request_free(request);
     return true;
@@ -206,15 +202,7 @@ void UcxTransport::Impl::close_broken() noexcept {
 
 UcxTransport::UcxTransport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-UcxTransport::~UcxTransport() {
-  if (!impl_) return;
-  // Normally closed by now; else what is under way is cancelled.
-  for (auto& peer : impl_->peers) {
-    if (peer && peer->endpoint != nullptr)
-      impl_->close_endpoint(std::exchange(peer->endpoint, nullptr), UCP_EP_CLOSE_FLAG_FORCE, impl_->closing);
-  }
-  while (!closed()) ucp_worker_progress(impl_->worker.get());
-}
+UcxTransport::~UcxTransport() { close(); }
 
 Status UcxTransport::create(const Log& log, std::unique_ptr<UcxTransport>* transport) {
   auto impl = std::make_unique<Impl>();
@@ -272,7 +260,7 @@ Status UcxTransport::send(Rank rank, ConstBytes header, ConstBytes payload, Send
 
 bool UcxTransport::progress() noexcept {
   const bool moved = ucp_worker_progress(impl_->worker.get()) != 0;
-  if (!impl_->broken.empty() || !impl_->discarding.empty()) impl_->close_broken();
+  if (!impl_->broken.empty() || !impl_->closing.empty()) impl_->close_broken();
   return moved;
 }
 
@@ -283,18 +271,13 @@ int UcxTransport::event_descriptor() const noexcept { return impl_->descriptor; 
 void UcxTransport::close() noexcept {
   for (auto& peer : impl_->peers) {
     if (!peer) continue;
-    if (peer->endpoint != nullptr) impl_->close_endpoint(std::exchange(peer->endpoint, nullptr), 0, impl_->closing);
+    if (peer->endpoint != nullptr) impl_->broken.push_back(std::exchange(peer->endpoint, nullptr));
     peer->failed = true;
   }
-}
-
-bool UcxTransport::closed() const noexcept {
-  std::erase_if(impl_->closing, [](ucs_status_ptr_t request) {
-    if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
-    ucp_request_free(request);
-    return true;
-  });
-  return impl_->closing.empty();
+  do {
+    ucp_worker_progress(impl_->worker.get());
+    impl_->close_broken();
+  } while (!impl_->closing.empty());
 }
 
 }  // namespace hps

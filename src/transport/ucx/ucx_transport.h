@@ -23,9 +23,9 @@ class UcxTransport final : public EventTransport {
   ConstBytes address() const noexcept;
   // How to reach `peer`; opens nothing yet. A peer that is known already keeps its address.
   void add_peer(Rank peer, ConstBytes address);
-  // Closes all endpoints once what was sent has left; call progress() until closed(). Nothing can be sent afterwards.
+  // Closes all connections at once; sends under way complete with an error, and nothing can be sent afterwards. Peers
+  // that have not been told see it as a failure.
   void close() noexcept;
-  bool closed() const noexcept;
 
   void set_handler(TransportHandler& handler) noexcept override;
   Status send(Rank peer, ConstBytes header, ConstBytes payload, SendCompletion* completion) override;
