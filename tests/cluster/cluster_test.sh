@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/cluster: the job sees the hosts, links and variables that were asked for; its exit status is passed on; two clusters run at once; and
+# nothing is left when it ends, however it ends. Needs root; skipped where namespaces cannot be made.
+set -euo pipefail
+source_dir=${HPS_TEST_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+build_dir=${HPS_TEST_BUILDDIR:-$PWD}
+cluster=$source_dir/tools/cluster
+probe=$build_dir/tests/cluster/probe
+work=$(mktemp -d)
+cluster_pid=
+trap '[ -z "$cluster_pid" ] || kill "$cluster_pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+unset HPS_ROLE HPS_LINK_RATE
+failed=0
+
+fail() {
+  echo "cluster_test: $*" >&2
+  failed=1
+}
+
+# expect WHAT WANTED GOT
+expect() { [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"; }
+
+# Runs a command, its output in $work/out, its exit status in $status.
+try() {
+  status=0
+  "$@" >"$work/out" 2>&1 </dev/null || status=$?
+}
+
+skip_without_namespaces() {
+  try "$cluster" --workers 1 -- true
+  [ "$status" -ne 77 ] || { cat "$work/out" && exit 77; }
+  expect "a job of one host" 0 "$status"
+}
+
+# A wrong command line says what is wrong with it, and no host is made.
+refuses() {
+  local pattern=$1
+  shift
+  try "$cluster" "$@"
+  expect "status of cluster $*" 2 "$status"
+  grep -q -- "$pattern" "$work/out" || fail "cluster $*: no '$pattern' in: $(cat "$work/out")"
+}
+
+test_wrong_options() {
+  refuses "required: --workers" -- true
+  refuses "no program" --workers 2
+  refuses "no program" --workers 2 --
+  refuses "'0' is not a whole number of at least 1" --workers 0 -- true
+  refuses "'two' is not a whole number" --workers two -- true
+  refuses "'-1' is not a whole number\|expected one argument" --workers 2 --cpu-only -1 -- true
+  refuses "'100' is not a rate" --workers 2 --rate 100 -- true
+  refuses "'0mbit' is not a rate" --workers 2 --rate 0mbit -- true
+  refuses "'50mbit' is not HOST=RATE" --workers 2 --worker-rate 50mbit -- true
+  refuses "no host 2 among 2" --workers 2 --worker-rate 2=50mbit -- true
+  refuses "no host 0 among 0" --workers 2 --cpu-rate 0=50mbit -- true
+  refuses "'30' is not a time" --workers 2 --queue 30 -- true
+  refuses "'NAME' is not NAME=VALUE" --workers 2 --env NAME -- true
+  refuses "more than 250" --workers 200 --cpu-only 100 -- true
+  refuses "unrecognized arguments: --loss" --workers 2 --loss 0.1% -- true
+}
+
+test_status_is_passed_on() {
+  try "$cluster" --workers 2 -- sh -c 'exit 5'
+  expect "status of a job that exits 5" 5 "$status"
+  try env HPS_SERVER=/none/hps_server "$cluster" --workers 1 --cpu-only 1 -- true
+  [ "$status" -ne 0 ] || fail "a missing hps_server is no error"
+}
+
+test_hosts() {
+  try env HPS_SETTING=passed "$cluster" --workers 2 --ranks-per-node 2 --cpu-only 1 --rate 100mbit --worker-rate 1=50mbit \
+    --tell-rates --env PROBE='a b' --cpu-program "$probe" -- "$probe"
+  expect "status of probe" 0 "$status"
+  expect "what ranks see" "w0 2 - 100mbit a b
+w0 2 - 100mbit a b
+w1 2 - 50mbit a b
+w1 2 - 50mbit a b
+c0 1 cpu 100mbit a b" "$(cat "$work/out")"
+  try env HPS_SETTING=passed "$cluster" --workers 1 -- printenv HPS_SETTING UCX_TLS UCX_NET_DEVICES
+  expect "variables passed on" "passed tcp,self eth0" "$(tr '\n' ' ' <"$work/out" | sed 's/ $//')"
+}
+
+# link FROM TO LEAST MOST: Mbit/s of a message. The lower limit is loose, for the machine may be busy.
+link() {
+  try "$cluster" --workers 2 --rate 40mbit --worker-rate 1=20mbit --cpu-only 1 --cpu-rate 0=10mbit \
+    --cpu-program "$probe $1 $2" -- "$probe" "$1" "$2"
+  expect "status of probe $1 $2" 0 "$status"
+  awk -v least="$3" -v most="$4" 'NF != 1 || $1 < least || $1 > most { exit 1 }' "$work/out" ||
+    fail "Mbit/s from rank $1 to $2: expected $3 to $4, got: $(cat "$work/out")"
+}
+
+test_rates() { # The buckets start full: 128 KB of 1 MB, an eighth, pass at once.
+  link 0 1 10 24
+  link 1 0 10 24
+  link 0 2 5 12
+  link 2 0 5 12
+}
+
+# Each job waits until it has heard from the other.
+test_two_at_once() {
+  mkfifo "$work/there" "$work/back"
+  "$cluster" --workers 1 -- sh -c "echo hello >'$work/there'; cat '$work/back'" >"$work/first" &
+  local first=$!
+  try "$cluster" --workers 1 -- sh -c "cat '$work/there'; echo hello >'$work/back'"
+  expect "status of the second of two clusters" 0 "$status"
+  expect "what the second hears" hello "$(cat "$work/out")"
+  status=0
+  wait "$first" || status=$?
+  expect "status of the first of two clusters" 0 "$status"
+  expect "what the first hears" hello "$(cat "$work/first")"
+}
+
+# The job tells the namespace and process that it is, then waits for ever, on both hosts.
+start_endless_job() {
+  rm -f "$work/ready" "$work/output"
+  mkfifo "$work/ready" "$work/output"
+  "$cluster" --workers 2 -- sh -c "
+    echo \$(ip netns identify \$\$) \$\$ >'$work/ready'
+    exec sleep 1000" >"$work/output" 2>&1 &
+  cluster_pid=$!
+  exec 3<"$work/output"
+  local one two
+  exec 4<>"$work/ready" # Open for writing too, or the end of the first writer would be the end of the file.
+  read -r one <&4
+  read -r two <&4
+  exec 4<&-
+  spaces="${one% *} ${two% *}"
+  pids="${one#* } ${two#* }"
+}
+
+# The end of the output is the end of all that cluster started, its janitor included.
+expect_all_gone() {
+  cat <&3 >/dev/null
+  exec 3<&-
+  status=0
+  wait "$cluster_pid" 2>/dev/null || status=$?
+  cluster_pid=
+  local space pid
+  for space in $spaces; do
+    ! ip netns list | grep -q "^${space%-*}-" || fail "$1: namespaces ${space%-*}-* are left"
+    ! compgen -G "${TMPDIR:-/tmp}/${space%-*}-*" >/dev/null || fail "$1: files of ${space%-*} are left"
+  done
+  for pid in $pids; do
+    ! grep -qs '^State:[[:space:]]*[^[:space:]ZX]' "/proc/$pid/status" || fail "$1: process $pid is left"
+  done
+}
+
+test_killed() {
+  local signal
+  for signal in TERM INT HUP KILL; do
+    start_endless_job
+    kill -"$signal" "$cluster_pid"
+    expect_all_gone "SIG$signal to cluster"
+    expect "status after SIG$signal" $((128 + $(kill -l "$signal"))) "$status"
+  done
+  start_endless_job
+  local host=${spaces%% *} pid
+  for pid in $(ip netns pids "${host%-*}-w0"); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != mpirun ] || kill -KILL "$pid"
+  done
+  expect_all_gone "SIGKILL to mpirun"
+  expect "status after SIGKILL to mpirun" 137 "$status"
+}
+
+test_wrong_options
+skip_without_namespaces
+test_status_is_passed_on
+test_hosts
+test_rates
+test_two_at_once
+test_killed
+exit "$failed"
