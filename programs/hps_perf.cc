@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hps_perf: measures a collective as osu_allreduce and nccl-tests do, checks every result, and tells what part of the
+// bound is reached. A rank whose role is cpu (HPS_ROLE) serves, like hps_server.
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/mpi_error.h"
+#include "common/wait_policy.h"
+#include "hps.h"
+#include "perf/measure.h"
+#include "perf/options.h"
+#include "perf/report.h"
+#include "perf/result.h"
+
+namespace hps::perf {
+namespace {
+
+constexpr char program[] = "hps_perf";
+
+void must(const char* call, int error) { abort_on_error(program, call, error); }
+
+int largest_of(MPI_Comm comm, int value) {
+  int largest = 0;
+  must("MPI_Allreduce", MPI_Allreduce(&value, &largest, 1, MPI_INT, MPI_MAX, comm));
+  return largest;
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  must("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+// Rank 0 speaks for the job.
+void complain(MPI_Comm workers, const std::string& text) {
+  if (rank_in(workers) == 0) std::fprintf(stderr, "%s: %s\n", program, text.c_str());
+}
+
+// Whether all ranks have rank 0's arguments: with others their calls would not match.
+bool same_everywhere(MPI_Comm workers, const std::vector<std::string>& arguments) {
+  std::string own;
+  for (const std::string& argument : arguments) own += argument + '\n';
+  int length = static_cast<int>(own.size());
+  must("MPI_Bcast", MPI_Bcast(&length, 1, MPI_INT, 0, workers));
+  std::string first = own;
+  first.resize(static_cast<std::size_t>(length));
+  must("MPI_Bcast", MPI_Bcast(first.data(), length, MPI_CHAR, 0, workers));
+  return largest_of(workers, first == own ? 0 : 1) == 0;
+}
+
+std::string versions() {
+  int major = 0, minor = 0, patch = 0;
+  HPS_Get_version(&major, &minor, &patch);
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  must("MPI_Get_library_version", MPI_Get_library_version(mpi, &length));
+  const std::string mpi_name(mpi, std::strcspn(mpi, ",\n"));
+  return "HPS " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) + ", " + mpi_name;
+}
+
+Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
+  const auto size = static_cast<MPI_Count>(bytes);
+  HPS_Plan plan{};
+  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, 0, nullptr));
+  Setting setting;
+  setting.shares.resize(static_cast<std::size_t>(plan.n + plan.k));
+  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, plan.n + plan.k, setting.shares.data()));
+  setting.n = plan.n;
+  setting.k = plan.k;
+  must("MPI_Comm_size", MPI_Comm_size(workers, &setting.ranks));
+  setting.small_bytes = static_cast<std::uint64_t>(plan.small_bytes);
+  setting.bound_s = plan.bound_s;
+  return setting;
+}
+
+// Rank 0's two outputs. Others have none and their calls do nothing.
+class Output {
+ public:
+  // 0, or the errno that says why the JSON file cannot be written.
+  int open(const Options& options, bool is_first) {
+    is_first_ = is_first;
+    if (!is_first || options.json_file.empty()) return 0;
+    errno = EIO;
+    json_.open(options.json_file);
+    return json_.is_open() ? 0 : errno;
+  }
+
+  void head(const std::string& text) { print(text); }
+  void line(const Options& options, const Result& result) {
+    print(table_line(options, result));
+    if (json_.is_open()) json_ << json_line(result) << std::endl;
+  }
+
+  bool is_good() const { return json_.good() && (!is_first_ || std::ferror(stdout) == 0); }
+
+ private:
+  // Written at once, so that a long run shows how far it is.
+  void print(const std::string& text) {
+    if (!is_first_) return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  bool is_first_ = false;
+  std::ofstream json_;
+};
+
+// Measures every message size; true where all results are right.
+bool measure_sizes(MPI_Comm workers, const Options& options, Output* output) {
+  must("HPS_Comm_prepare", HPS_Comm_prepare(workers));
+  output->head(table_head(versions(), options, read_setting(workers, options.max_bytes)));
+  Meter meter(workers, options);
+  std::uint64_t wrong = 0;
+  for (const std::uint64_t count : element_counts(options)) {
+    const Samples samples = meter.measure(count);
+    const std::uint64_t bytes = count * datatype_bytes(options.datatype);
+    output->line(options, make_result(options, read_setting(workers, bytes), bytes, samples));
+    wrong += samples.wrong;
+  }
+  if (wrong != 0) complain(workers, std::to_string(wrong) + " elements of the results are wrong");
+  return wrong == 0;
+}
+
+// The exit code, agreed over the workers.
+int run_worker(MPI_Comm workers, const std::vector<std::string>& arguments) {
+  Options options;
+  const Status parsed = parse_options(arguments, &options);
+  if (!same_everywhere(workers, arguments)) {
+    complain(workers, "the worker ranks were given different options");
+    return 1;
+  }
+  if (!parsed.ok()) {
+    complain(workers, parsed.to_string() + "; see hps_perf --help");
+    return 1;
+  }
+  Output output;
+  const int error = output.open(options, rank_in(workers) == 0);
+  if (largest_of(workers, error) != 0) {
+    complain(workers, "cannot write " + options.json_file + ": " + std::strerror(error));
+    return 1;
+  }
+  const bool right = measure_sizes(workers, options, &output);
+  if (!output.is_good()) complain(workers, "writing the results failed");
+  return largest_of(workers, right && output.is_good() ? 0 : 1);
+}
+
+// What a rank does between MPI_Init and MPI_Finalize. HPS_Init comes before the options are looked at: it is what all
+// ranks of the job have in common, hps_server's too, so that a wrong option ends the job in order.
+int run(const std::vector<std::string>& arguments) {
+  MPI_Comm workers = MPI_COMM_NULL;
+  if (const int error = HPS_Init(MPI_COMM_WORLD, MPI_INFO_NULL, &workers); error != MPI_SUCCESS) {
+    report_mpi_error(program, "HPS_Init", error);
+    return 1;
+  }
+  int exit_code = 0;
+  if (workers == MPI_COMM_NULL) {
+    must("HPS_Serve", HPS_Serve());
+  } else {
+    must("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(workers, MPI_ERRORS_RETURN));
+    exit_code = run_worker(workers, arguments);
+  }
+  must("HPS_Finalize", HPS_Finalize());
+  return exit_code;
+}
+
+// --help and --version need no job. True where the program is done.
+bool answered_at_once(const std::vector<std::string>& arguments) {
+  Options options;
+  if (!parse_options(arguments, &options).ok() || options.action == Action::measure) return false;
+  int major = 0, minor = 0, patch = 0;
+  HPS_Get_version(&major, &minor, &patch);
+  if (options.action == Action::help) std::fputs(help_text().c_str(), stdout);
+  if (options.action == Action::version) std::printf("%s (HPS) %d.%d.%d\n", program, major, minor, patch);
+  return true;
+}
+
+}  // namespace
+}  // namespace hps::perf
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (hps::perf::answered_at_once(arguments)) return 0;
+  hps::use_passive_wait_policy(argv);
+  // HPS calls MPI on the caller's thread only, and there is one.
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 1;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int exit_code = hps::perf::run(arguments);
+  MPI_Finalize();
+  return exit_code;
+}
