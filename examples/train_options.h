@@ -15,7 +15,7 @@ struct TrainOptions {
   std::string data;                       // --data FILE, the digits; required.
   AllReduce allreduce = AllReduce::kHps;  // --allreduce hps|mpi
   std::size_t steps = 50;                 // --steps N
-  std::size_t batch = 256;                // --batch N, images in a step, over all workers
+  std::size_t batch = 128;                // --batch N, images in a step, over all workers
   std::size_t hidden = 1440;  // --hidden N, the width of both hidden layers: the gradient grows with its square
   std::string json;           // --json FILE, what was measured, as one JSON object
 };
