@@ -6,6 +6,10 @@
 // would: let p be the largest power of two
 // <= m; the first 2(m-p) operands are combined in pairs, which leaves p operands; these are combined in a balanced
 // binary tree (neighbours first). The operand of lower index is always the left one.
+//
+// So that every evaluation of the tree gives the same bits, whole or node by node: integers wrap; a floating-point
+// result that is not a number is the canonical quiet NaN (with one leaf, which is copied, the contribution's own); MIN
+// and MAX are not a number if any operand is not, and hold -0 to be less than +0.
 #ifndef HPS_SRC_SUMMATION_TREE_H
 #define HPS_SRC_SUMMATION_TREE_H
 
@@ -14,6 +18,7 @@
 #include <vector>
 
 #include "plan/layout.h"
+#include "summation/program.h"
 #include "util/types.h"
 
 namespace hps {
@@ -30,11 +35,22 @@ class Tree {
   // output[i] = the tree over inputs[leaf][i], for i < elements; inputs[leaf] is the contribution of member `leaf`. One
   // pass: leaves() reads and one write an element. The output overlaps no input; buffers need no alignment. Runs with
   // rounding to nearest and denormals on, and restores the caller's mode. One leaf: a copy.
-  void evaluate(Datatype type, Op op, const void* const* inputs, void* output, std::size_t elements) const noexcept;
+  void evaluate(Datatype type, Op op, const void* const* inputs, void* output, std::size_t elements) const noexcept {
+    evaluate(best_kernel_table(), {type, op, elements}, inputs, output);
+  }
+
+  struct Operation {
+    Datatype type;
+    Op op;
+    std::size_t elements;
+  };
+  // The same with the kernels of a given instruction set: for tests and benchmarks.
+  void evaluate(const KernelTable& kernels, const Operation& operation, const void* const* inputs,
+                void* output) const noexcept;
 
  private:
-  // (private part is the implementer's)
   std::uint32_t leaves_ = 0;
+  Program program_;  // empty with one leaf
 };
 
 // output[i] = left[i] op right[i]: one node of the tree. The output may be one of the inputs.

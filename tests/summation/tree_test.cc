@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trees against the serial reference, over layouts, datatypes, operations and instruction sets.
+#include "summation/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <cfenv>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include "summation/reference.h"
+
+namespace hps {
+namespace {
+
+using reference::Buffer;
+using reference::Case;
+using Sizes = std::vector<std::vector<std::uint32_t>>;
+
+std::vector<const KernelTable*> tables() {
+  std::vector<const KernelTable*> result;
+  for (Isa isa : all_isas) {
+    if (const KernelTable* table = kernel_table(isa)) result.push_back(table);
+  }
+  return result;
+}
+
+// Evaluates with the kernels of every instruction set.
+template <class T>
+void expect_right(const Layout& layout, Datatype type, Op op, Case<T>& test) {
+  const Tree tree(layout);
+  const std::vector<T> expected = test.expected(layout, op);
+  for (const KernelTable* table : tables()) {
+    tree.evaluate(*table, {type, op, test.elements}, test.pointers().data(), test.output.data());
+    EXPECT_EQ(test.output.difference(expected), "");
+    EXPECT_TRUE(test.output.guards_intact());
+  }
+}
+
+const Sizes layouts[] = {{{3}, {3}, {3}},
+                         {{2, 2}, {2, 2}, {1}},
+                         {{4, 4}, {4, 4}, {4, 4}},
+                         {{1}, {5}, {2, 3}, {7, 1, 1}},
+                         {{17}, {2, 16}, {3, 3, 3, 3, 3}, {1}, {33}}};
+
+std::uint32_t members_of(const Sizes& sizes) {
+  std::uint32_t members = 0;
+  for (const auto& node : sizes) {
+    for (std::uint32_t under : node) members += under;
+  }
+  return members;
+}
+
+TEST(TreeTest, FlatTreesOf1To40) {
+  reference::Random random(1);
+  for (std::uint32_t leaves = 1; leaves <= 40; ++leaves) {
+    SCOPED_TRACE(leaves);
+    const Layout layout = reference::flat_layout(leaves);
+    EXPECT_EQ(Tree(layout).leaves(), leaves);
+    Case<float> floats(leaves, 211, Case<float>::Place::misaligned, random);
+    Case<double> doubles(leaves, 211, Case<double>::Place::aligned, random);
+    if (leaves == 1) continue;  // a copy, below: NaNs keep their payload
+    expect_right(layout, Datatype::float32, Op::sum, floats);
+    expect_right(layout, Datatype::float64, Op::sum, doubles);
+  }
+}
+
+// 5003 elements are several blocks, and an incomplete one.
+TEST(TreeTest, EveryTypeOpAndCount) {
+  constexpr std::size_t counts[] = {0, 1, 127, 5003};
+  reference::Random random(2);
+  reference::for_each_datatype([&]<class T>(Datatype type) {
+    for (Op op : reference::all_ops) {
+      EXPECT_TRUE(op_supports(op, type));
+      for (std::size_t elements : counts) {
+        SCOPED_TRACE(testing::Message() << datatype_name(type) << ' ' << op_name(op) << ' ' << elements);
+        Case<T> test(21, elements, Case<T>::Place::misaligned, random);
+        expect_right(reference::flat_layout(21), type, op, test);
+      }
+    }
+  });
+}
+
+TEST(TreeTest, Levels) {
+  reference::Random random(3);
+  for (const Sizes& sizes : layouts) {
+    SCOPED_TRACE(members_of(sizes));
+    Case<float> test(members_of(sizes), 1511, Case<float>::Place::misaligned, random);
+    expect_right(reference::round_robin_layout(sizes), Datatype::float32, Op::sum, test);
+  }
+}
+
+TEST(TreeTest, ThousandLeaves) {
+  reference::Random random(4);
+  for (std::uint32_t leaves : {1000u, 1024u}) {
+    Case<double> test(leaves, 307, Case<double>::Place::misaligned, random);
+    expect_right(reference::flat_layout(leaves), Datatype::float64, Op::sum, test);
+  }
+}
+
+// Else the tests above could not tell the canonical order from another.
+TEST(TreeTest, OrderShowsInTheBits) {
+  reference::Random random(5);
+  for (std::uint32_t leaves : {4u, 8u, 17u}) {
+    std::size_t differ = 0;
+    for (int round = 0; round < 100; ++round) {
+      std::vector<float> values;
+      for (std::uint32_t i = 0; i < leaves; ++i) values.push_back(reference::ordinary_value<float>(random));
+      float left_to_right = values[0];
+      for (std::uint32_t i = 1; i < leaves; ++i) left_to_right += values[i];
+      if (left_to_right != reference::evaluate(reference::flat_layout(leaves), Op::sum, values)) ++differ;
+    }
+    EXPECT_GT(differ, 10u) << leaves << " leaves";
+  }
+}
+
+TEST(TreeTest, OneLeafIsCopied) {
+  reference::Random random(6);
+  const Tree tree(reference::flat_layout(1));
+  Case<float> test(1, 1009, Case<float>::Place::misaligned, random);
+  tree.evaluate(Datatype::float32, Op::max, test.pointers().data(), test.output.data(), test.elements);
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < test.elements; ++i) expected.push_back(test.inputs[0].get(i));
+  EXPECT_EQ(test.output.difference(expected), "");
+  EXPECT_TRUE(test.output.guards_intact());
+}
+
+// Wherever a vector is cut into chunks, the bits stay.
+TEST(TreeTest, PiecesEqualTheWhole) {
+  reference::Random random(7);
+  const Layout layout = reference::round_robin_layout(layouts[4]);
+  const Tree tree(layout);
+  Case<float> test(tree.leaves(), 4001, Case<float>::Place::misaligned, random);
+  const std::vector<float> expected = test.expected(layout, Op::sum);
+  for (std::size_t at = 0; at < test.elements;) {
+    const std::size_t piece = std::min<std::size_t>(1 + random() % 900, test.elements - at);
+    std::vector<const void*> inputs = test.pointers();
+    for (const void*& input : inputs) input = static_cast<const float*>(input) + at;
+    tree.evaluate(Datatype::float32, Op::sum, inputs.data(), static_cast<float*>(test.output.data()) + at, piece);
+    at += piece;
+  }
+  EXPECT_EQ(test.output.difference(expected), "");
+  EXPECT_TRUE(test.output.guards_intact());
+}
+
+// Node sums first, and a flat tree over them: how carriers and owners share the work.
+TEST(TreeTest, NodeByNodeEqualsTheWhole) {
+  reference::Random random(8);
+  for (const Sizes& sizes : layouts) {
+    SCOPED_TRACE(members_of(sizes));
+    const Layout layout = reference::round_robin_layout(sizes);
+    Case<double> test(members_of(sizes), 97, Case<double>::Place::aligned, random);
+    std::vector<Buffer<double>> sums;
+    for (const Layout::Node& node : layout.nodes) {
+      std::vector<const void*> inputs;
+      for (const Layout::Switch& under : node.switches) {
+        for (std::uint32_t member : under.members) inputs.push_back(test.inputs[member].data());
+      }
+      const Tree tree(node);
+      ASSERT_EQ(tree.leaves(), inputs.size());
+      tree.evaluate(Datatype::float64, Op::sum, inputs.data(), sums.emplace_back(97, 1).data(), 97);
+    }
+    std::vector<const void*> inputs;
+    for (Buffer<double>& sum : sums) inputs.push_back(sum.data());
+    const Tree tree(reference::flat_layout(static_cast<std::uint32_t>(sums.size())));
+    tree.evaluate(Datatype::float64, Op::sum, inputs.data(), test.output.data(), 97);
+    EXPECT_EQ(test.output.difference(test.expected(layout, Op::sum)), "");
+  }
+}
+
+// Recursive doubling combines two at a time, in place.
+TEST(TreeTest, CombiningTwoAtATimeEqualsTheWhole) {
+  reference::Random random(9);
+  reference::for_each_datatype([&]<class T>(Datatype type) {
+    for (Op op : reference::all_ops) {
+      SCOPED_TRACE(testing::Message() << datatype_name(type) << ' ' << op_name(op));
+      Case<T> test(11, 83, Case<T>::Place::misaligned, random);
+      const Layout layout = reference::flat_layout(11);
+      const std::vector<T> expected = test.expected(layout, op);
+      std::vector<Buffer<T>*> values;
+      for (Buffer<T>& input : test.inputs) values.push_back(&input);
+      const auto join = [&](Buffer<T>* left, Buffer<T>* right) {
+        Buffer<T>* target = values.size() % 2 == 0 ? left : right;
+        combine(type, op, left->data(), right->data(), target->data(), 83);
+        return target;
+      };
+      const Buffer<T>* result = reference::canonical(values, join);
+      EXPECT_EQ(result->difference(expected), "");
+      EXPECT_TRUE(result->guards_intact());
+    }
+  });
+}
+
+#if defined(__x86_64__)
+// A caller that rounds upwards and flushes denormals gets the same bits, and its mode back.
+TEST(TreeTest, CallersModeChangesNothingAndComesBack) {
+  constexpr unsigned up_and_flush = 0x4000 | 0x8000 | 0x0040;
+  constexpr unsigned modes = 0xffc0;
+  reference::Random random(10);
+  for (std::uint32_t leaves : {2u, 40u}) {
+    Case<float> test(leaves, 331, Case<float>::Place::aligned, random);
+    for (std::uint32_t i = 0; i < leaves; ++i) test.inputs[i].set(0, std::numeric_limits<float>::denorm_min());
+    const Tree tree(reference::flat_layout(leaves));
+    const std::vector<float> expected = test.expected(reference::flat_layout(leaves), Op::sum);
+    const unsigned saved = _mm_getcsr();
+    _mm_setcsr(saved | up_and_flush);
+    tree.evaluate(Datatype::float32, Op::sum, test.pointers().data(), test.output.data(), test.elements);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(saved);
+    EXPECT_EQ(after & modes, (saved | up_and_flush) & modes);
+    EXPECT_EQ(test.output.difference(expected), "");
+  }
+}
+
+TEST(TreeTest, CombineKeepsTheCallersModeToo) {
+  constexpr unsigned up_and_flush = 0x4000 | 0x8000 | 0x0040;
+  const float left[] = {1, std::numeric_limits<float>::denorm_min()};
+  const float right[] = {std::numeric_limits<float>::epsilon() / 4, std::numeric_limits<float>::denorm_min()};
+  float output[2];
+  const unsigned saved = _mm_getcsr();
+  _mm_setcsr(saved | up_and_flush);
+  combine(Datatype::float32, Op::sum, left, right, output, 2);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(saved);
+  EXPECT_EQ(after & up_and_flush, up_and_flush);
+  EXPECT_EQ(output[0], 1);
+  EXPECT_EQ(output[1], 2 * std::numeric_limits<float>::denorm_min());
+}
+#endif
+
+}  // namespace
+}  // namespace hps
