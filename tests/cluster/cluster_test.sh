@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/cluster: the job sees the hosts, links and variables that were asked for; its exit status is passed on; two clusters run at once; and
-# nothing is left when it ends, however it ends. Needs root; skipped where namespaces cannot be made.
+# tools/cluster: the job sees the hosts, links and variables that were asked for; its exit status is passed on; two clusters
+# run at once; and nothing is left when it ends, however it ends. Needs root; skipped where namespaces cannot be made.
 set -euo pipefail
 source_dir=${HPS_TEST_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build_dir=${HPS_TEST_BUILDDIR:-$PWD}
