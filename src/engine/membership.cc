@@ -92,7 +92,7 @@ bool Membership::closed() const noexcept {
 void Membership::start(Operation& operation) noexcept {
   operation.set_sequence(take_sequence());
   operations_.push_back(&operation);
-  if (!failure_.ok()) return operation.fail(failure_);
+  if (!failure_.ok()) return abort(operation.sequence(), failure_);
   if (auto aborted = aborted_.extract(operation.sequence())) return operation.fail(aborted.mapped());
   operation.start();
   deliver_kept(operation);
@@ -276,13 +276,15 @@ void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::b
 void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {
   const auto is_peer = [&](const PlanOwner& owner) { return owner.rank == peer; };
   const bool member = std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end();
-  if (member || std::any_of(plan().owners.begin(), plan().owners.end(), is_peer)) fail(why);
+  if (!member && std::none_of(plan().owners.begin(), plan().owners.end(), is_peer)) return;
+  fail(why);
 }
 
 void Membership::fail(const Status& why) noexcept {
   if (!failure_.ok()) return;
   failure_ = why;
-  for (std::size_t i = 0; i < operations_.size(); ++i) operations_[i]->fail(why);
+  // Members without a connection to who was lost learn of it from those who had one.
+  for (std::size_t i = 0; i < operations_.size(); ++i) abort(operations_[i]->sequence(), why);
 }
 
 }  // namespace hps
