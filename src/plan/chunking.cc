@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How one message is cut into chunks. Long messages get the plan's chunk size. A message too short to give every owner
-// about two chunks of it gets smaller ones, so that all owners share the work, and down to min_chunk_bytes, below
+// about four chunks of it gets smaller ones, so that all owners share the work, down to min_chunk_bytes, below
 // which the cost of a message is all that counts: then some owners get none.
 #include <algorithm>
 #include <numeric>
@@ -10,8 +10,8 @@
 namespace hps {
 namespace {
 
-constexpr std::uint64_t chunks_an_owner = 2;
-constexpr std::uint64_t alignment = 64;  // a cache line, and the widest vector register
+constexpr std::uint64_t chunks_an_owner = 4;  // with fewer, an owner that gets one more than its part is too late
+constexpr std::uint64_t alignment = 64;       // a cache line, and the widest vector register
 
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 

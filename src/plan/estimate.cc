@@ -17,8 +17,8 @@ constexpr double memory_latency_s = 5e-6;
 constexpr double network_rate = 125e6;  // 1 Gbit/s
 constexpr double memory_rate = 2e9;     // two copies through shared memory while other cores do the same
 // What a rank's CPU spends on one message, of the latency. It overlaps with the transfer, but not with other messages'.
-constexpr double cpu_part_of_latency = 0.2;
-constexpr double longest_cpu_s = 10e-6;
+constexpr double cpu_part_of_latency = 0.3;
+constexpr double longest_cpu_s = 15e-6;
 
 double message_cpu_s(const Plan& plan) { return std::min(plan.latency_s * cpu_part_of_latency, longest_cpu_s); }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <unordered_map>
 
 namespace hps {
@@ -25,14 +24,11 @@ namespace {
 // Whether something is in every switch, members ascend in it, and switches and nodes follow each other by their lowest
 // member. A switch's lowest member is then its first, a node's the first of its first switch.
 bool is_ordered(const Layout& layout) noexcept {
-  const auto ascends = [](const std::vector<std::uint32_t>& members) {
-    return std::adjacent_find(members.begin(), members.end(), std::greater_equal<>()) == members.end();
-  };
   std::int64_t last_node = -1;
   for (const Layout::Node& node : layout.nodes) {
     std::int64_t last_switch = -1;
     for (const Layout::Switch& under : node.switches) {
-      if (under.members.empty() || !ascends(under.members)) return false;
+      if (under.members.empty() || !std::is_sorted(under.members.begin(), under.members.end())) return false;
       if (std::int64_t{under.members.front()} <= last_switch) return false;
       last_switch = under.members.front();
     }

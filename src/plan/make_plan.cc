@@ -24,8 +24,10 @@ constexpr std::uint32_t slow_link_chunk_bytes = 16384;
 constexpr std::uint32_t fast_link_chunk_bytes = 61440;
 constexpr double slow_link_rate = 62.5e6;  // 500 Mbit/s
 constexpr double fast_link_rate = 125e6;   // 1 Gbit/s
-// A chunk of 2 KB costs about as much to handle as to send at 1 Gbit/s; smaller ones only add messages.
+// Short messages are cut finer, so that all owners take part, down to an eighth of a chunk (2 KB, on fast links 7.5
+// KB): about there handling a message costs as much as sending it, and more messages gain nothing.
 constexpr std::uint32_t shortest_chunk_bytes = 2048;
+constexpr std::uint32_t shortest_chunk_part = 8;
 constexpr std::uint32_t least_window = 16;
 constexpr std::uint32_t largest_window = 32;
 // At 1 Gbit/s and more, with workers and CPU-only nodes both owning chunks, 60 KB x 32 over groups of 12 reach 98.8 %
@@ -102,8 +104,9 @@ void set_owners(const std::vector<PlanNode>& nodes, const std::vector<std::uint3
   }
 }
 
-// The slowest worker's rate, at which all work; 0 where a rate is unknown.
+// The slowest worker's rate, at which all work; 0 where a rate is unknown. Within one node memory is the link.
 double pace(const Plan& plan) {
+  if (plan.n == 1) return fast_link_rate;
   if (!all_known(plan.nodes)) return 0;
   double slowest = plan.nodes.front().rate;
   for (std::size_t i = 1; i < plan.n; ++i) slowest = std::min(slowest, plan.nodes[i].rate);
@@ -118,7 +121,7 @@ std::uint32_t default_chunk_bytes(double rate, std::uint32_t max_chunk_bytes) {
 }
 
 std::uint32_t default_window(const Plan& plan, std::uint32_t group, double rate) {
-  const bool fast = rate >= fast_link_rate && plan.k > 0 && plan.k < plan.n;
+  const bool fast = rate >= fast_link_rate && plan.n > 2 && plan.k > 0 && plan.k < plan.n;
   if (!fast) return std::clamp(group, least_window, largest_window);
   return std::clamp(group < largest_fast_window ? 2 * group : group, largest_window, largest_fast_window);
 }
@@ -128,7 +131,8 @@ void set_sizes(const PlanOptions& options, Plan* plan) {
   const double rate = pace(*plan);
   plan->chunk_bytes =
       options.chunk_bytes != 0 ? options.chunk_bytes : default_chunk_bytes(rate, options.max_chunk_bytes);
-  plan->min_chunk_bytes = std::min(shortest_chunk_bytes, plan->chunk_bytes);
+  plan->min_chunk_bytes =
+      std::min(std::max(shortest_chunk_bytes, plan->chunk_bytes / shortest_chunk_part), plan->chunk_bytes);
   const std::size_t group = std::max(plan->nodes.size(), plan->owners.size());  // at most 2^18
   plan->window = options.window != 0 ? options.window : default_window(*plan, static_cast<std::uint32_t>(group), rate);
   plan->rotation = std::min(static_cast<std::uint32_t>(group), plan->window);

@@ -121,7 +121,7 @@ std::uint32_t ChunkSequence::most_in_span(std::uint32_t owner, std::uint32_t spa
   const std::size_t rest = span % owner_.size();
   const std::uint32_t whole = span / period();
   std::uint32_t in_rest = count(owner, rest);
-  std::uint32_t most = in_rest;
+  std::uint32_t most = 0;
   for (std::size_t start = 0; start < owner_.size(); ++start) {  // from [start, start + rest) to the next
     in_rest += owner_[(start + rest) % owner_.size()] == owner;
     in_rest -= owner_[start] == owner;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <iterator>
-#include <limits>
+#include <map>
 #include <numeric>
 
 #include "plan/sequence.h"
@@ -22,26 +21,34 @@ constexpr double tolerated_growth = 1.001;
 // share * scale is a whole number for some nodes by construction; rounding errors must not take a chunk from them.
 double floor_of(double parts) { return std::floor(parts + 1e-9); }
 
-// By how much nodes' parts grow when shares are rounded down to multiples of 1 / scale.
-double growth(const std::vector<double>& shares, double scale) {
-  double weights = 0;
-  for (const double share : shares) weights += floor_of(share * scale);
-  return weights > 0 ? scale / weights : std::numeric_limits<double>::infinity();
+// Shares that are equal, each once, with how many nodes have it; those that get no chunk even at `longest` left out.
+std::map<double, double> kinds_of(const std::vector<double>& shares, double longest) {
+  std::map<double, double> kinds;
+  for (const double share : shares) {
+    if (floor_of(share * longest) >= 1) ++kinds[share];
+  }
+  return kinds;
 }
 
-// The scale that shares are multiplied with and rounded down. Candidates are those that give the smallest share a whole
-// number of chunks. Shares that even `longest` gives no chunk are looked at only in the growth they cause.
-double choose_scale(const std::vector<double>& shares, double longest) {
-  std::vector<double> kept;
-  std::copy_if(shares.begin(), shares.end(), std::back_inserter(kept),
-               [longest](double share) { return floor_of(share * longest) >= 1; });
-  assert(!kept.empty());
-  const double smallest = *std::min_element(kept.begin(), kept.end());
+// By how much nodes' parts grow when shares are rounded down to multiples of 1 / scale.
+double growth(const std::map<double, double>& kinds, double scale) {
+  double weights = 0;
+  for (const auto& [share, nodes] : kinds) weights += nodes * floor_of(share * scale);
+  return scale / weights;
+}
+
+// The scale that shares are multiplied with before they are rounded down. Candidates are those that give the largest
+// share a whole number of chunks, so the sum of weights is never 0. Where many nodes differ no short period can fit
+// them all, and looking for it would cost more than it saves.
+double choose_scale(const std::map<double, double>& kinds, double longest) {
+  constexpr std::size_t many_kinds = 16;
+  if (kinds.size() > many_kinds) return longest;
   double best = longest;
-  double best_growth = growth(kept, longest);
-  for (double chunks = 1; chunks / smallest < longest; ++chunks) {
-    const double scale = chunks / smallest;
-    const double candidate = growth(kept, scale);
+  double best_growth = growth(kinds, longest);
+  const double largest = kinds.rbegin()->first;
+  for (double chunks = 1; chunks / largest < longest; ++chunks) {
+    const double scale = chunks / largest;
+    const double candidate = growth(kinds, scale);
     if (candidate <= tolerated_growth) return scale;
     if (candidate < best_growth) {
       best = scale;
@@ -78,7 +85,7 @@ std::vector<std::uint32_t> weights_of_shares(const std::vector<double>& shares) 
   assert(!shares.empty() && shares.size() <= max_plan_nodes);
   const double longest =
       std::clamp<double>(1024.0 * static_cast<double>(shares.size()), longest_exact_period, ChunkSequence::max_period);
-  const double scale = choose_scale(shares, longest);
+  const double scale = choose_scale(kinds_of(shares, longest), longest);
   std::vector<std::uint32_t> weights(shares.size());
   std::transform(shares.begin(), shares.end(), weights.begin(),
                  [scale](double share) { return static_cast<std::uint32_t>(floor_of(share * scale)); });
