@@ -63,9 +63,10 @@ TEST(ResultTest, WireBytesCountPushesAndResults) {
   EXPECT_NEAR(result.cpu_ns_per_wire_byte.value(), 1 / 7.2, 1e-12);
 }
 
-TEST(ResultTest, SmallMessagesGoByRecursiveDoubling) {
+TEST(ResultTest, TheAlgorithmIsNamedAsInTheTable) {
   const Result small = make_result(Options(), four_and_two(), 1024, three_calls());
   EXPECT_STREQ(small.algorithm, "recursive_doubling");
+  EXPECT_STREQ(make_result(Options(), {1, 0, 1, 0, 0, {1}}, 1024, three_calls()).algorithm, "local_copy");
   EXPECT_FALSE(small.cpu_ns_per_wire_byte.has_value());
   EXPECT_STREQ(make_result(Options(), four_and_two(), 1025, three_calls()).algorithm, "direct");
 }
