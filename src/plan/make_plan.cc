@@ -93,6 +93,7 @@ Status share_out(Plan* plan, std::vector<std::uint32_t>* node_weights) {
 // `nodes` in the plan's order.
 void set_owners(const std::vector<PlanNode>& nodes, const std::vector<std::uint32_t>& node_weights, Plan* plan) {
   std::vector<std::uint32_t> owners_on;
+  owners_on.reserve(nodes.size());
   for (const PlanNode& node : nodes) owners_on.push_back(static_cast<std::uint32_t>(node.owners.size()));
   const std::vector<std::uint32_t> weights = split_over_owners(node_weights, owners_on);
   auto weight = weights.begin();

@@ -36,6 +36,7 @@ Status check_rates(const std::vector<double>& worker_rate, const std::vector<dou
 std::vector<double> in_units_of(double slowest, const std::vector<double>& rates) {
   static constexpr double fastest = 1e100;
   std::vector<double> units;
+  units.reserve(rates.size());
   for (const double rate : rates) units.push_back(std::min(rate / slowest, fastest));
   return units;
 }

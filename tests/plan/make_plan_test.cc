@@ -205,7 +205,8 @@ TEST(MakePlan, LargeGroups) {
 TEST(MakePlan, RefusesBadInputAndLeavesTheOutputAlone) {
   const Plan before = test_plan(3, 2);
   Plan plan = before;
-  const auto refuses = [&plan](std::vector<PlanNode> nodes, const PlanOptions& options, const std::string& text) {
+  const auto refuses = [&plan](const std::vector<PlanNode>& nodes, const PlanOptions& options,
+                               const std::string& text) {
     SCOPED_TRACE(text);
     expect_invalid(make_plan(nodes, options, &plan), text);
   };
