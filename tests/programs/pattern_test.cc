@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -11,17 +12,16 @@ namespace hps::perf {
 namespace {
 
 // An oracle that shares nothing with Pattern but the contributions: it reads them back and combines them serially, in
-// long double or in 128-bit integers, cut to the type's width at the end.
+// long double or modulo 2^128, cut to the type's width at the end.
 template <class T>
 T combine(Op op, const std::vector<T>& values) {
-  using Exact = std::conditional_t<std::is_floating_point_v<T>, long double, __int128>;
-  Exact result = static_cast<Exact>(values[0]);
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    const Exact value = static_cast<Exact>(values[i]);
-    if (op == Op::sum) result += value;
-    if (op == Op::prod) result = static_cast<Exact>(static_cast<T>(result * value));
-    if (op == Op::min) result = value < result ? value : result;
-    if (op == Op::max) result = value > result ? value : result;
+  using Exact = std::conditional_t<std::is_floating_point_v<T>, long double, unsigned __int128>;
+  if (op == Op::min) return *std::min_element(values.begin(), values.end());
+  if (op == Op::max) return *std::max_element(values.begin(), values.end());
+  Exact result = op == Op::sum ? 0 : 1;
+  for (const T value : values) {
+    if (op == Op::sum) result += static_cast<Exact>(value);
+    if (op == Op::prod) result *= static_cast<Exact>(value);
   }
   return static_cast<T>(result);
 }
