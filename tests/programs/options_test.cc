@@ -138,7 +138,8 @@ TEST(OptionsTest, CountsGoFromMinimumToMaximumInWholeElements) {
   EXPECT_EQ(counts({"allreduce_hetero", "-b", "8", "-e", "64"}), (Counts{2, 4, 8, 16}));
   EXPECT_EQ(counts({"allreduce_hetero", "-b", "7", "-e", "60", "-f", "3"}), (Counts{1, 5}));
   EXPECT_EQ(counts({"allreduce_hetero", "-b", "16", "-e", "16", "-t", "double"}), (Counts{2}));
-  EXPECT_EQ(counts({"allreduce_hetero", "-b", "1G", "-e", "4G", "-f", "4294967295"}), (Counts{1u << 28}));
+  // 8G times 2^31 is 0 in 64 bits.
+  EXPECT_EQ(counts({"allreduce_hetero", "-b", "8G", "-t", "double", "-f", "2147483648"}), (Counts{1u << 30}));
 }
 
 }  // namespace

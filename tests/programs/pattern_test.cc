@@ -94,6 +94,16 @@ TEST(PatternTest, AMissingOrDoubledContributionShows) {
   }
 }
 
+TEST(PatternTest, EveryRankContributesSomethingElse) {
+  std::vector<std::int64_t> first(count);
+  std::vector<std::int64_t> second(count);
+  for (const Op op : {Op::sum, Op::prod, Op::min}) {
+    Pattern(Datatype::int64, op, 10, 8).fill(first.data(), count, 0);
+    Pattern(Datatype::int64, op, 10, 9).fill(second.data(), count, 0);
+    EXPECT_NE(first, second);
+  }
+}
+
 TEST(PatternTest, FillWritesNoFurtherThanCount) {
   std::vector<std::uint8_t> buffer(600, 0xee);
   Pattern(Datatype::int16, Op::sum, 2, 0).fill(buffer.data() + 1, 290, 200);
