@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "coll/select.h"
-#include "local_transport.h"
+#include "engine/local_transport.h"
 #include "plan/layout.h"
 
 namespace hps::test {

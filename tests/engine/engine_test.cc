@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "simulation.h"
+#include "engine/simulation.h"
 
 namespace hps::test {
 namespace {

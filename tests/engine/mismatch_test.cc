@@ -3,7 +3,7 @@
 // untouched, and the next call works where it can.
 #include <gtest/gtest.h>
 
-#include "simulation.h"
+#include "engine/simulation.h"
 
 namespace hps::test {
 namespace {

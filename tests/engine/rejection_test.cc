@@ -2,7 +2,7 @@
 // Messages that do not fit are dropped and counted, and change no result.
 #include <gtest/gtest.h>
 
-#include "simulation.h"
+#include "engine/simulation.h"
 #include "wire/join.h"
 
 namespace hps::test {

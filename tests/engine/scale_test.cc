@@ -3,7 +3,7 @@
 // are all smaller than the number of nodes, and the share of the bound that the emulated cluster gives too.
 #include <gtest/gtest.h>
 
-#include "simulation.h"
+#include "engine/simulation.h"
 
 namespace hps::test {
 namespace {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bits whatever carries a call out: each algorithm, any number of CPU-only ranks, chunk size, window, link
+// rates, order of arrival. Held against a serial evaluation of the canonical tree, on operands on which another order
+// gives other bits.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "engine/simulation.h"
+#include "summation/reference.h"
+
+namespace hps::test {
+namespace {
+
+constexpr std::uint64_t count = 9001;
+
+std::vector<std::vector<float>> wild_vectors(std::uint32_t members) {
+  std::mt19937 random(members);
+  std::uniform_int_distribution<int> exponent(-20, 20);
+  std::uniform_real_distribution<float> mantissa(-1, 1);
+  std::vector<std::vector<float>> vectors(members, std::vector<float>(count));
+  for (auto& vector : vectors) {
+    for (float& value : vector) value = std::ldexp(mantissa(random), exponent(random));
+  }
+  return vectors;
+}
+
+std::vector<float> canonical_sum(const Layout& layout, const std::vector<std::vector<float>>& vectors) {
+  std::vector<float> sum(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::vector<float> values;
+    for (const auto& vector : vectors) values.push_back(vector[i]);
+    sum[i] = reference::tree(layout, values, [](float left, float right) { return left + right; });
+  }
+  return sum;
+}
+
+std::vector<float> left_to_right_sum(const std::vector<std::vector<float>>& vectors) {
+  std::vector<float> sum = vectors.front();
+  for (std::size_t m = 1; m < vectors.size(); ++m) {
+    for (std::uint64_t i = 0; i < count; ++i) sum[i] += vectors[m][i];
+  }
+  return sum;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+// Runs one call with these options, and expects the canonical bits on every member.
+void expect_canonical(const SimulationOptions& options, const std::vector<std::vector<float>>& vectors) {
+  Simulation simulation(options);
+  const std::size_t group = simulation.open_group_of_all();
+  const std::vector<float> expected = canonical_sum(simulation.membership(group, 0).spec().layout, vectors);
+  std::vector<std::vector<float>> results(options.workers, std::vector<float>(count));
+  std::vector<std::unique_ptr<Operation>> operations;
+  for (std::uint32_t m = 0; m < options.workers; ++m) {
+    const allreduce_hetero::Arguments arguments{reinterpret_cast<const std::byte*>(vectors[m].data()),
+                                                reinterpret_cast<std::byte*>(results[m].data()), count,
+                                                Datatype::float32, Op::sum};
+    operations.push_back(make_allreduce_hetero(simulation.membership(group, m), arguments));
+    simulation.membership(group, m).start(*operations[m]);
+    simulation.network().wake(static_cast<Rank>(m));
+  }
+  simulation.network().run();
+  for (std::uint32_t m = 0; m < options.workers; ++m) {
+    ASSERT_TRUE(operations[m]->done());
+    simulation.membership(group, m).finish(*operations[m]);
+    EXPECT_TRUE(same_bits(results[m], expected))
+        << "member " << m << " of " << options.workers << ", " << options.cpu_only << " CPU-only, "
+        << options.ranks_a_node << " a node";
+  }
+}
+
+class Bits : public testing::TestWithParam<std::tuple<std::uint32_t, std::uint32_t>> {
+ protected:
+  SimulationOptions options() const {
+    SimulationOptions options;
+    options.workers = std::get<0>(GetParam());
+    options.ranks_a_node = std::get<1>(GetParam());
+    return options;
+  }
+};
+
+TEST_P(Bits, AreThoseOfTheCanonicalTree) {
+  const auto vectors = wild_vectors(options().workers);
+  for (Algorithm algorithm : {Algorithm::direct, Algorithm::recursive_doubling}) {
+    for (std::uint32_t cpu_only : {0u, 1u, 3u, 8u}) {
+      for (std::uint32_t chunk_bytes : {64u, 1000u, 16384u}) {
+        for (std::uint64_t seed : {1u, 2u}) {
+          SimulationOptions one = options();
+          one.cpu_only = cpu_only;
+          one.plan.algorithm = algorithm;
+          one.plan.chunk_bytes = chunk_bytes;
+          one.plan.window = seed == 1 ? 0 : 5;
+          one.network.seed = seed;
+          one.network.jitter_ns = seed == 1 ? 0 : 3'000'000;
+          expect_canonical(one, vectors);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Bits,
+                         testing::Combine(testing::Values(2u, 3u, 5u, 7u, 8u), testing::Values(1u, 2u, 3u)));
+
+// Else the tests above could not fail.
+TEST(BitsTest, AnotherOrderGivesOtherBits) {
+  for (std::uint32_t members : {4u, 5u, 8u}) {
+    const auto vectors = wild_vectors(members);
+    std::vector<std::uint32_t> nodes(members);
+    for (std::uint32_t m = 0; m < members; ++m) nodes[m] = m;
+    EXPECT_FALSE(same_bits(canonical_sum(layout_from_nodes(nodes), vectors), left_to_right_sum(vectors))) << members;
+  }
+}
+
+}  // namespace
+}  // namespace hps::test

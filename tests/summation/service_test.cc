@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Summation Service alone, told by hand what its peers would send: who is answered what, and when memory is
+// granted.
+#include "summation/service.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "plan/layout.h"
+#include "wire/abort.h"
+
+namespace hps {
+namespace {
+
+using wire::MessageType;
+
+// Keeps what is sent; a send completes at once unless `hold` is set.
+class Outbox final : public wire::Outbox {
+ public:
+  struct Sent {
+    Rank to;
+    wire::Header header;
+    std::vector<std::byte> payload;
+  };
+
+  Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override {
+    sent.push_back({to, header, {payload.begin(), payload.end()}});
+    if (hold)
+      held.push_back(completion);
+    else if (completion != nullptr)
+      completion->on_sent({});
+    return {};
+  }
+  Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override {
+    sent.push_back({to, header, std::move(payload)});
+    return {};
+  }
+  std::vector<Sent> take() { return std::exchange(sent, {}); }
+
+  bool hold = false;
+  std::vector<SendCompletion*> held;
+  std::vector<Sent> sent;
+};
+
+constexpr Rank self = 9;
+constexpr std::uint64_t count = 64;  // two chunks of 128 bytes
+
+// Workers 0 and 1 on two nodes, and this CPU-only rank, which owns everything.
+wire::GroupSpec spec(std::uint32_t counter = 1) {
+  wire::GroupSpec spec;
+  spec.id = {0, counter};
+  spec.members = {0, 1};
+  spec.layout = layout_from_nodes({0, 1});
+  spec.plan.n = 2;
+  spec.plan.k = 1;
+  spec.plan.nodes = {{false, 0, 0}, {false, 0, 0}, {true, 0, 1}};
+  spec.plan.owners = {{self, 2, 1}};
+  spec.plan.chunk_bytes = spec.plan.min_chunk_bytes = 128;
+  spec.plan.window = 4;
+  spec.plan.rotation = 1;
+  EXPECT_TRUE(spec.plan.finish().ok());
+  return spec;
+}
+
+class ServiceTest : public testing::Test {
+ protected:
+  void join(std::uint32_t member, bool with_spec, std::uint32_t counter = 1) {
+    const std::vector<std::byte> encoded = wire::encode(spec(counter));
+    wire::Join join{{0, counter}, member, 100 + member, wire::hash(encoded), {}};
+    if (with_spec) join.spec = encoded;
+    wire::Header header;
+    header.type = MessageType::join;
+    service.on_join(header, wire::encode(join));
+  }
+  // The reply to a join, which must be all that was sent.
+  wire::JoinReply reply_to(Rank member) {
+    const auto sent = outbox.take();
+    wire::JoinReply reply;
+    EXPECT_EQ(sent.size(), 1u);
+    if (sent.size() != 1) return reply;
+    EXPECT_EQ(sent[0].to, member);
+    EXPECT_EQ(sent[0].header.type, MessageType::join_reply);
+    EXPECT_EQ(sent[0].header.handle, 100u + static_cast<std::uint32_t>(member));
+    EXPECT_TRUE(wire::decode(sent[0].payload, &reply));
+    return reply;
+  }
+  static wire::Header header(MessageType type, std::uint32_t handle, std::uint32_t chunk = 0,
+                             std::uint32_t sequence = 1) {
+    wire::Header header;
+    header.type = type;
+    header.plan = 1;
+    header.handle = handle;
+    header.sequence = sequence;
+    header.chunk = chunk;
+    header.signature = {wire::Collective::allreduce_hetero, Datatype::int32, Op::sum, count};
+    return header;
+  }
+  void push(std::uint32_t handle, std::uint32_t chunk, std::int32_t value, std::uint32_t sequence = 1) {
+    const std::vector<std::int32_t> values(32, value);
+    service.on_push(header(MessageType::push, handle, chunk, sequence), std::as_bytes(std::span(values)));
+  }
+  static std::int32_t first_value(const Outbox::Sent& sent) {
+    std::int32_t value = 0;
+    std::memcpy(&value, sent.payload.data(), sizeof value);
+    return value;
+  }
+
+  Outbox outbox;
+  Service service{{self, 100'000, Log(LogLevel::error, self)}, outbox};
+};
+
+TEST_F(ServiceTest, AMemberThatKnowsOnlyTheHashWaitsForTheOneThatSendsTheSpec) {
+  join(1, false);
+  EXPECT_TRUE(outbox.take().empty());
+  join(0, true);
+  const auto sent = outbox.take();
+  ASSERT_EQ(sent.size(), 2u);
+  for (const auto& one : sent) EXPECT_EQ(one.header.type, MessageType::join_reply);
+}
+
+TEST_F(ServiceTest, ASpecOfAnotherHashIsRefused) {
+  join(0, true);
+  EXPECT_TRUE(reply_to(0).error.empty());
+  wire::Join other{{0, 1}, 1, 101, 12345, {}};
+  service.on_join(header(MessageType::join, 0), wire::encode(other));
+  EXPECT_NE(reply_to(1).error.find("differs"), std::string::npos);
+}
+
+TEST_F(ServiceTest, AChunkIsSummedWhenTheLastContributionComes) {
+  join(0, true);
+  const wire::JoinReply zero = reply_to(0);
+  join(1, false);
+  const wire::JoinReply one = reply_to(1);
+  EXPECT_GE(zero.credits, 1u);
+  push(zero.handle, 1, 40);
+  EXPECT_TRUE(outbox.take().empty());
+  push(one.handle, 1, 2);
+  const auto sent = outbox.take();
+  ASSERT_EQ(sent.size(), 2u);
+  for (const auto& result : sent) {
+    EXPECT_EQ(result.header.type, MessageType::result);
+    EXPECT_EQ(result.header.chunk, 1u);
+    EXPECT_EQ(result.payload.size(), 128u);
+    EXPECT_EQ(first_value(result), 42);
+  }
+  EXPECT_NE(sent[0].to, sent[1].to);
+  EXPECT_EQ(service.counters().chunks, 1u);
+}
+
+TEST_F(ServiceTest, TheGroupIsFreedWhenAllHaveLeftAndResultsAreSent) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  join(1, false);
+  const std::uint32_t one = reply_to(1).handle;
+  outbox.hold = true;
+  for (std::uint32_t chunk : {0u, 1u}) {
+    push(zero, chunk, 1);
+    push(one, chunk, 2);
+  }
+  service.on_leave(header(MessageType::leave, zero));
+  service.on_leave(header(MessageType::leave, one));
+  service.collect();
+  EXPECT_EQ(service.groups(), 1u) << "its results are still being sent";
+  for (SendCompletion* completion : outbox.held) completion->on_sent({});
+  service.collect();
+  EXPECT_EQ(service.groups(), 0u);
+  EXPECT_EQ(service.reserved_bytes(), 0u);
+  push(zero, 0, 1, 2);
+  EXPECT_EQ(service.counters().rejected, 1u) << "its handle is gone";
+}
+
+TEST_F(ServiceTest, ContributionsThatDifferAbortTheCallOnAllMembers) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  join(1, false);
+  const std::uint32_t one = reply_to(1).handle;
+  push(zero, 0, 1);
+  wire::Header other = header(MessageType::push, one);
+  other.signature.op = Op::max;
+  const std::vector<std::byte> payload(128);
+  service.on_push(other, payload);
+  const auto sent = outbox.take();
+  ASSERT_EQ(sent.size(), 2u);
+  for (const auto& abort : sent) {
+    EXPECT_EQ(abort.header.type, MessageType::abort);
+    EXPECT_NE(wire::decode_abort(abort.payload).text().find("operation max differs from sum"), std::string::npos);
+  }
+  // The next call works, and takes the memory of the failed one along.
+  for (std::uint32_t chunk : {0u, 1u}) {
+    push(zero, chunk, 1, 2);
+    push(one, chunk, 2, 2);
+  }
+  EXPECT_EQ(outbox.take().size(), 4u);
+  EXPECT_FALSE(service.sending());
+}
+
+TEST_F(ServiceTest, GroupsBeyondTheMemoryWaitUntilOthersAreGone) {
+  Service small{{self, 3 * 128 * 2, Log(LogLevel::error, self)}, outbox};  // two groups of one credit
+  const auto join_small = [&](std::uint32_t counter) {
+    const std::vector<std::byte> encoded = wire::encode(spec(counter));
+    const wire::Join join{{0, counter}, 0, counter, wire::hash(encoded), encoded};
+    small.on_join(header(MessageType::join, 0), wire::encode(join));
+  };
+  for (std::uint32_t counter : {1u, 2u, 3u}) join_small(counter);
+  auto sent = outbox.take();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_LE(small.reserved_bytes(), 3u * 128 * 2);
+  small.on_peer_failed(1, {Code::peer_failed, "gone"});  // so that worker 0 is the last of each group
+  outbox.take();
+  wire::JoinReply first;
+  ASSERT_TRUE(wire::decode(sent[0].payload, &first));
+  small.on_leave(header(MessageType::leave, first.handle));
+  small.collect();
+  sent = outbox.take();
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(sent[0].header.type, MessageType::leave_reply);
+  EXPECT_EQ(sent[1].header.type, MessageType::join_reply);
+  EXPECT_EQ(sent[1].header.handle, 3u);
+}
+
+}  // namespace
+}  // namespace hps
