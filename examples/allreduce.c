@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
     float gradient[3] = {1, 10, (float)rank}, sum[3];
     HPS_Allreduce_hetero(gradient, sum, 3, MPI_FLOAT, MPI_SUM, workers);
     if (rank == 0) printf("sum: %g %g %g\n", sum[0], sum[1], sum[2]);
+    MPI_Comm_free(&workers);
   }
   HPS_Finalize();
   MPI_Finalize();

@@ -164,6 +164,7 @@ int run(const std::vector<std::string>& arguments) {
   } else {
     must("MPI_Comm_set_errhandler", MPI_Comm_set_errhandler(workers, MPI_ERRORS_RETURN));
     exit_code = run_worker(workers, arguments);
+    must("MPI_Comm_free", MPI_Comm_free(&workers));
   }
   must("HPS_Finalize", HPS_Finalize());
   return exit_code;
