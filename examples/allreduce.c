@@ -5,7 +5,7 @@
 #include <hps.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Comm workers;
   MPI_Init(&argc, &argv);
   HPS_Init(MPI_COMM_WORLD, MPI_INFO_NULL, &workers);

@@ -68,9 +68,10 @@ Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
   const auto size = static_cast<MPI_Count>(bytes);
   HPS_Plan plan{};
   must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, 0, nullptr));
+  const int nodes = plan.n + plan.k;
   Setting setting;
-  setting.shares.resize(static_cast<std::size_t>(plan.n + plan.k));
-  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, plan.n + plan.k, setting.shares.data()));
+  setting.shares.resize(static_cast<std::size_t>(nodes));
+  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, nodes, setting.shares.data()));
   setting.n = plan.n;
   setting.k = plan.k;
   must("MPI_Comm_size", MPI_Comm_size(workers, &setting.ranks));

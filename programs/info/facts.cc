@@ -12,6 +12,10 @@
 #include "transport/ucx/version.h"
 #include "util/config.h"
 
+// The build names the sanitizers as words, HPS_SANITIZERS; this makes a string of them.
+#define HPS_TEXT_OF(words) #words
+#define HPS_TEXT(words) HPS_TEXT_OF(words)
+
 namespace hps::info {
 namespace {
 
@@ -61,7 +65,7 @@ std::vector<Feature> features() {
       {"ucx_compiled", ucx_version_compiled()},
       {"ucx_linked", ucx_version_linked()},
       {"openmp", openmp()},
-      {"sanitizers", HPS_SANITIZERS},
+      {"sanitizers", HPS_TEXT(HPS_SANITIZERS)},
       {"kernels", kernels()},
   };
 }

@@ -28,17 +28,21 @@ std::int64_t whole_number(Op op, std::uint32_t rank, std::uint64_t index) {
 // Integers are combined as unsigned 64-bit numbers and cut to their width afterwards: sums and products modulo 2^64 are
 // also right modulo 2^8 to 2^32, and nothing overflows on the way.
 template <class T>
-using Wide = std::conditional_t<std::is_floating_point_v<T>, T, std::uint64_t>;
+auto widen(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return value;
+  } else {
+    return static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+  }
+}
 
 template <class T>
 T combine_two(Op op, T left, T right) {
-  const auto a = static_cast<Wide<T>>(left);
-  const auto b = static_cast<Wide<T>>(right);
   switch (op) {
     case Op::sum:
-      return static_cast<T>(a + b);
+      return static_cast<T>(widen(left) + widen(right));
     case Op::prod:
-      return static_cast<T>(a * b);
+      return static_cast<T>(widen(left) * widen(right));
     case Op::min:
       return std::min(left, right);
     case Op::max:

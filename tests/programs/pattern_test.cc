@@ -38,6 +38,7 @@ std::vector<T> expected(Datatype type, Op op, std::uint32_t ranks, std::uint64_t
   std::vector<T> result(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::vector<T> values;
+    values.reserve(ranks);
     for (const auto& contribution : contributions) values.push_back(contribution[i]);
     result[i] = combine(op, values);
   }
