@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -39,10 +40,14 @@ ucx::Config read_settings() {
   return ucx::Config(config);
 }
 
-// UCX installs handlers for these as it is loaded. They are the host program's, unless the user asks for UCX's.
+// UCX installs handlers for these as it is loaded. They are the host program's, unless the user asks for UCX's. Once a
+// process: UCX warns of a signal that it has given back already.
 void give_signals_back() {
   if (std::getenv("UCX_HANDLE_ERRORS") != nullptr) return;
-  for (int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) ucs_debug_disable_signal(signal);
+  static std::once_flag given_back;
+  std::call_once(given_back, [] {
+    for (int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) ucs_debug_disable_signal(signal);
+  });
 }
 
 }  // namespace
