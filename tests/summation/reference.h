@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "plan/layout.h"
@@ -30,7 +31,7 @@ Value canonical(std::vector<Value> values, const Join& join) {
   while (next.size() > 1) {
     std::vector<Value> halved;
     for (std::size_t i = 0; i < next.size(); i += 2) halved.push_back(join(next[i], next[i + 1]));
-    next = halved;
+    next = std::move(halved);
   }
   return next.front();
 }
@@ -88,9 +89,17 @@ T finished(T value) {
   return value;
 }
 
+// values[member][i] -> result[i]. Whole vectors go through the tree: one at a time, elements would cost an allocation
+// at every node, which is minutes under AddressSanitizer.
 template <class T>
-T evaluate(const Layout& layout, Op op, const std::vector<T>& values) {
-  return finished(tree(layout, values, [op](T left, T right) { return apply(op, left, right); }));
+std::vector<T> evaluate(const Layout& layout, Op op, const std::vector<std::vector<T>>& values) {
+  const auto join = [op](std::vector<T> left, const std::vector<T>& right) {
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = apply(op, left[i], right[i]);
+    return left;
+  };
+  std::vector<T> result = tree(layout, values, join);
+  for (T& value : result) value = finished(value);
+  return result;
 }
 
 inline Layout flat_layout(std::uint32_t members) {
@@ -163,9 +172,8 @@ std::vector<T> special_values() {
 // One in eight is special.
 template <class T>
 T any_value(Random& random) {
-  if (random() % 8 != 0) return ordinary_value<T>(random);
-  const std::vector<T> special = special_values<T>();
-  return special[random() % special.size()];
+  static const std::vector<T> special = special_values<T>();
+  return random() % 8 == 0 ? special[random() % special.size()] : ordinary_value<T>(random);
 }
 
 // Elements at an address that is `misalignment` bytes off, with guard bytes on both sides.
@@ -230,13 +238,11 @@ struct Case {
     return result;
   }
   std::vector<T> expected(const Layout& layout, Op op) const {
-    std::vector<T> result;
-    for (std::size_t i = 0; i < elements; ++i) {
-      std::vector<T> values;
-      for (const Buffer<T>& input : inputs) values.push_back(input.get(i));
-      result.push_back(evaluate(layout, op, values));
+    std::vector<std::vector<T>> values(inputs.size(), std::vector<T>(elements));
+    for (std::size_t member = 0; member < inputs.size(); ++member) {
+      for (std::size_t i = 0; i < elements; ++i) values[member][i] = inputs[member].get(i);
     }
-    return result;
+    return evaluate(layout, op, values);
   }
 
   std::size_t elements;

@@ -104,14 +104,17 @@ TEST(TreeTest, ThousandLeaves) {
 TEST(TreeTest, OrderShowsInTheBits) {
   reference::Random random(5);
   for (std::uint32_t leaves : {4u, 8u, 17u}) {
-    std::size_t differ = 0;
-    for (int round = 0; round < 100; ++round) {
-      std::vector<float> values;
-      for (std::uint32_t i = 0; i < leaves; ++i) values.push_back(reference::ordinary_value<float>(random));
-      float left_to_right = values[0];
-      for (std::uint32_t i = 1; i < leaves; ++i) left_to_right += values[i];
-      if (left_to_right != reference::evaluate(reference::flat_layout(leaves), Op::sum, values)) ++differ;
+    std::vector<std::vector<float>> values(leaves, std::vector<float>(100));
+    std::vector<float> left_to_right(100);
+    for (std::vector<float>& contribution : values) {
+      for (std::size_t i = 0; i < 100; ++i) {
+        contribution[i] = reference::ordinary_value<float>(random);
+        left_to_right[i] += contribution[i];
+      }
     }
+    const std::vector<float> expected = reference::evaluate(reference::flat_layout(leaves), Op::sum, values);
+    std::size_t differ = 0;
+    for (std::size_t i = 0; i < 100; ++i) differ += left_to_right[i] != expected[i];
     EXPECT_GT(differ, 10u) << leaves << " leaves";
   }
 }
