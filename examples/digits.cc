@@ -43,10 +43,9 @@ std::string read_digits(const std::string& path, Digits* digits) {
   if (!file) return "cannot open '" + path + "'";
   Digits read;
   std::string line;
-  while (std::getline(file, line)) {
+  for (int number = 1; std::getline(file, line); ++number) {
     if (read_image(line, &read)) continue;
-    return path + ":" + std::to_string(read.count() + 1) +
-           ": not 64 pixels of 0 to 16 and a digit, with commas between";
+    return path + ":" + std::to_string(number) + ": not 64 pixels of 0 to 16 and a digit, with commas between";
   }
   if (file.bad()) return "cannot read '" + path + "'";
   if (read.count() == 0) return "'" + path + "' is empty";
