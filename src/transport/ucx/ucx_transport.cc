@@ -31,9 +31,9 @@ Status error(const char* what, ucs_status_t status) {
 ucx::Config read_settings() {
   ucp_config_t* config = nullptr;
   if (ucp_config_read(nullptr, nullptr, &config) != UCS_OK) return nullptr;
-  // Without it, opening an endpoint to a host that does not answer blocks for seconds. UCX 1.13 knows the key of its TCP
-  // transport without the prefix, and warns of keys that it does not know; UCX_TCP_CONN_NB in the environment does the
-  // same everywhere.
+    // Without it, opening an endpoint to a host that does not answer blocks for seconds. UCX 1.13 knows the key of its
+    // TCP transport without the prefix, and warns of keys that it does not know; UCX_TCP_CONN_NB in the environment
+    // does the same everywhere.
 #if UCP_API_VERSION < UCP_VERSION(1, 14)
   static_cast<void>(ucp_config_modify(config, "CONN_NB", "y"));
 #endif
