@@ -25,7 +25,7 @@ class Engine::OwnedSend final : public SendCompletion {
 Engine::Engine(const EngineOptions& options, Transport& transport)
     : options_(options),
       transport_(transport),
-      service_({options.self, options.serve_memory_bytes, options.log}, *this) {
+      service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this) {
   transport_.set_handler(*this);
 }
 
@@ -136,6 +136,7 @@ void Engine::tell_lost_peers() noexcept {
 
 TimeNs Engine::step(TimeNs) noexcept {
   if (!lost_.empty()) tell_lost_peers();
+  service_.sum_ready();
   service_.collect();
   if (!retired_.empty()) destroy_retired();
   return never_ns;

@@ -21,6 +21,7 @@ struct EngineOptions {
   Rank self = no_rank;
   std::uint32_t token = 0;  // what messages to this process must carry
   std::uint64_t serve_memory_bytes = 0;
+  std::uint32_t sum_threads = 1;
   Log log;
 };
 

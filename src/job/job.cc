@@ -87,7 +87,7 @@ const MemberRecord* Job::find(Rank rank) const noexcept {
 
 Status Job::serve() {
   if (role_ != Role::cpu_only)
-    return {Code::invalid_argument, "HPS_Serve was called on a worker rank; it is for CPU-only ranks (HPS_ROLE=cpu)"};
+    return {Code::invalid_config, "HPS_Serve was called on a worker rank; it is for CPU-only ranks (HPS_ROLE=cpu)"};
   runtime_.wait([&] { return runtime_.engine().shutdown_received(); }, idle_interval_ns);
   return {};
 }

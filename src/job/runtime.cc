@@ -15,6 +15,16 @@ std::uint32_t random_token() {
   return source() | 1u;
 }
 
+Status check_threads(std::uint32_t threads) {
+  if (threads == 0) return {Code::invalid_config, "HPS_THREADS=0: expected a whole number of 1 or more"};
+#ifndef _OPENMP
+  if (threads > 1)
+    return {Code::invalid_config,
+            "HPS_THREADS=" + std::to_string(threads) + ": HPS was built without OpenMP, so 1 is all there is"};
+#endif
+  return {};
+}
+
 }  // namespace
 
 Status mpi_status(const char* what, int code) {
@@ -42,8 +52,10 @@ Status Runtime::start() {
   self_ = rank;
   log_ = Log(config_.log, self_);
   token_ = random_token();
+  HPS_RETURN_IF_ERROR(check_threads(config_.threads));
   HPS_RETURN_IF_ERROR(UcxTransport::create(log_, &transport_));
-  engine_ = std::make_unique<Engine>(EngineOptions{self_, token_, config_.serve_memory, log_}, *transport_);
+  engine_ =
+      std::make_unique<Engine>(EngineOptions{self_, token_, config_.serve_memory, config_.threads, log_}, *transport_);
   return Driver::create(*engine_, *transport_, &driver_);
 }
 

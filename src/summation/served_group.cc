@@ -28,20 +28,18 @@ std::vector<std::uint32_t> owners_of(const Plan& plan, Rank rank) {
 
 }  // namespace
 
-ServedGroup::ServedGroup(wire::GroupSpec spec, Rank self, wire::Outbox& outbox, ServiceCounters& counters,
-                         const Log& log)
+ServedGroup::ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, wire::Outbox& outbox,
+                         ServiceCounters& counters)
     : spec_(std::move(spec)),
-      self_(self),
+      options_(options),
       outbox_(outbox),
       counters_(counters),
-      log_(log),
       tree_(spec_.layout),
-      my_owners_(owners_of(spec_.plan, self)),
-      local_member_(index_of(spec_.members, self)),
+      my_owners_(owners_of(spec_.plan, options.self)),
+      local_member_(index_of(spec_.members, options.self)),
       remote_members_(members() - (local_member_ ? 1 : 0)),
       members_(members()),
-      pool_(spec_.plan.chunk_bytes),
-      inputs_(members()) {}
+      pool_(spec_.plan.chunk_bytes) {}
 
 std::uint32_t ServedGroup::least_credits() const noexcept {
   std::uint32_t credits = 0;
@@ -85,9 +83,9 @@ bool ServedGroup::drained(bool last_call_is_over) const noexcept {
 
 void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept {
   ++counters_.rejected;
-  if (!log_.enabled(LogLevel::debug)) return;
-  log_.debug("rejected a message of rank " + std::to_string(spec_.members[member]) + ", call " +
-             std::to_string(header.sequence) + ", chunk " + std::to_string(header.chunk) + ": " + why);
+  if (!options_.log.enabled(LogLevel::debug)) return;
+  options_.log.debug("rejected a message of rank " + std::to_string(spec_.members[member]) + ", call " +
+                     std::to_string(header.sequence) + ", chunk " + std::to_string(header.chunk) + ": " + why);
 }
 
 // Calls on one communicator follow each other, so a handful are under way at most.
@@ -133,7 +131,7 @@ std::uint64_t ServedGroup::chunks_here(std::uint64_t chunks) const noexcept {
 }
 
 bool ServedGroup::owns(std::uint64_t chunk) const noexcept {
-  return spec_.plan.owners[spec_.plan.owner_of(chunk)].rank == self_;
+  return spec_.plan.owners[spec_.plan.owner_of(chunk)].rank == options_.self;
 }
 
 std::size_t ServedGroup::chunk_bytes(const Call& call, std::uint64_t chunk) const noexcept {
@@ -170,8 +168,8 @@ void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, Cons
   if (chunk.inputs[member] != nullptr) return reject(member, header, "a duplicate");
   ++counters_.pushes;
   if (chunk.arrived + 1 == remote_members_ && local_ready(*call))
-    return sum(*call, header.chunk, chunk, member, payload);
-  if (!store(chunk, member, payload)) abort(header.sequence, {Code::no_memory, "no memory for a chunk", self_});
+    return complete(*call, header.chunk, chunk, member, payload);
+  if (!store(chunk, member, payload)) abort(header.sequence, {Code::no_memory, "no memory for a chunk", options_.self});
 }
 
 bool ServedGroup::store(Chunk& chunk, std::uint32_t member, ConstBytes payload) noexcept {
@@ -184,40 +182,91 @@ bool ServedGroup::store(Chunk& chunk, std::uint32_t member, ConstBytes payload) 
   return true;
 }
 
-void ServedGroup::sum(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member,
-                      ConstBytes last) noexcept {
-  const std::size_t element = datatype_bytes(call.signature.datatype);
-  const std::size_t bytes = chunk_bytes(call, chunk);
-  for (std::uint32_t m = 0; m < members(); ++m) inputs_[m] = state.inputs[m] ? state.inputs[m]->data() : nullptr;
-  if (last_member != nobody) inputs_[last_member] = last.data();
-  if (local_member_) inputs_[*local_member_] = call.local->input + chunk * call.chunking.elements_per_chunk * element;
-  ChunkBuffer* result = pool_.take();
-  if (result == nullptr) return abort(call.sequence, {Code::no_memory, "no memory for a result", self_});
-  tree_.evaluate(call.signature.datatype, call.signature.op, inputs_.data(), result->data(), bytes / element);
-  ++counters_.chunks;
-  discard(state);
-  chunks_.erase(key(call.sequence, chunk));
-  --call.left;
-  if (call.local != nullptr) call.local->on_chunk_summed(chunk, {result->data(), bytes});
-  send_result(call, chunk, result, bytes);
-  result->drop_reference();
-  if (call.left == 0) end_call(call.sequence);
+void ServedGroup::complete(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member,
+                           ConstBytes last) noexcept {
+  const std::uint32_t sequence = call.sequence;
+  if (options_.threads > 1) {
+    if (last_member == nobody || store(state, last_member, last)) {
+      ready_.emplace_back(sequence, chunk);
+      return;
+    }
+  } else if (begin_sum(call, chunk, state, &sum_)) {
+    if (last_member != nobody) sum_.inputs[last_member] = last.data();
+    evaluate(sum_);
+    return end_sum(sum_);
+  }
+  abort(sequence, {Code::no_memory, "no memory for a chunk", options_.self});
+}
+
+void ServedGroup::sum_ready() noexcept {
+  std::vector<Sum> sums;
+  for (const auto& [sequence, chunk] : std::exchange(ready_, {})) {
+    const auto state = chunks_.find(key(sequence, chunk));
+    if (state == chunks_.end()) continue;  // its call has failed
+    sums.emplace_back();
+    if (begin_sum(*find_call(sequence), chunk, *state->second, &sums.back())) continue;
+    sums.pop_back();
+    abort(sequence, {Code::no_memory, "no memory for a chunk", options_.self});
+  }
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(options_.threads)) if (sums.size() > 1)
+#endif
+  for (std::size_t i = 0; i < sums.size(); ++i) evaluate(sums[i]);
+  for (const Sum& sum : sums) end_sum(sum);
+}
+
+// False where there is no memory for the result.
+bool ServedGroup::begin_sum(const Call& call, std::uint64_t chunk, const Chunk& state, Sum* sum) noexcept {
+  sum->result = pool_.take();
+  if (sum->result == nullptr) return false;
+  sum->sequence = call.sequence;
+  sum->chunk = chunk;
+  sum->signature = call.signature;
+  sum->bytes = chunk_bytes(call, chunk);
+  sum->inputs.resize(members());
+  for (std::uint32_t m = 0; m < members(); ++m)
+    sum->inputs[m] = state.inputs[m] == nullptr ? nullptr : state.inputs[m]->data();
+  const std::size_t offset = chunk * call.chunking.elements_per_chunk * datatype_bytes(call.signature.datatype);
+  if (local_member_) sum->inputs[*local_member_] = call.local->input + offset;
+  return true;
+}
+
+void ServedGroup::evaluate(const Sum& sum) const noexcept {
+  const wire::Signature& signature = sum.signature;
+  tree_.evaluate(signature.datatype, signature.op, sum.inputs.data(), sum.result->data(),
+                 sum.bytes / datatype_bytes(signature.datatype));
+}
+
+void ServedGroup::end_sum(const Sum& sum) noexcept {
+  const auto state = chunks_.find(key(sum.sequence, sum.chunk));
+  Call* call = find_call(sum.sequence);
+  if (state != chunks_.end() && call != nullptr && !call->aborted) {
+    ++counters_.chunks;
+    discard(*state->second);
+    chunks_.erase(state);
+    --call->left;
+    if (call->local != nullptr) call->local->on_chunk_summed(sum.chunk, {sum.result->data(), sum.bytes});
+    send_result(sum);
+    if (call->left == 0) end_call(sum.sequence);
+  }
+  sum.result->drop_reference();
 }
 
 // Each chunk's results start with another member, so that no member's port gets the results of all owners at once.
-void ServedGroup::send_result(const Call& call, std::uint64_t chunk, ChunkBuffer* result, std::size_t bytes) noexcept {
+void ServedGroup::send_result(const Sum& sum) noexcept {
   wire::Header header;
   header.type = wire::MessageType::result;
   header.plan = spec_.plan.number;
-  header.sequence = call.sequence;
-  header.chunk = static_cast<std::uint32_t>(chunk);
-  header.signature = call.signature;
+  header.sequence = sum.sequence;
+  header.chunk = static_cast<std::uint32_t>(sum.chunk);
+  header.signature = sum.signature;
   for (std::uint32_t i = 0; i < members(); ++i) {
-    const auto member = static_cast<std::uint32_t>((chunk + i) % members());
+    const auto member = static_cast<std::uint32_t>((sum.chunk + i) % members());
     if (members_[member].state != MemberState::joined || member == local_member_) continue;
     header.handle = members_[member].reply_handle;
-    result->add_reference();
-    if (!outbox_.send(spec_.members[member], header, {result->data(), bytes}, result).ok()) result->drop_reference();
+    sum.result->add_reference();
+    const ConstBytes payload(sum.result->data(), sum.bytes);
+    if (!outbox_.send(spec_.members[member], header, payload, sum.result).ok()) sum.result->drop_reference();
   }
 }
 
@@ -254,7 +303,7 @@ Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
     *chunks_left = 0;
     return {};
   }
-  Call* call = call_of(local.sequence, local.signature, self_);
+  Call* call = call_of(local.sequence, local.signature, options_.self);
   if (call->aborted) return {Code::mismatch, "the call was aborted by another rank"};
   if (call->left == 0) {
     *chunks_left = 0;
@@ -263,22 +312,22 @@ Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
   }
   *chunks_left = call->left;
   call->local = &local;
-  if (local_member_) sum_complete_chunks(*call);
+  if (local_member_) take_complete_chunks(*call);
   return {};
 }
 
 // After the local contribution has come: the chunks that waited for it alone.
-void ServedGroup::sum_complete_chunks(Call& call) noexcept {
-  std::vector<std::uint64_t> complete;
+void ServedGroup::take_complete_chunks(Call& call) noexcept {
+  std::vector<std::uint64_t> found;
   for (const auto& [id, chunk] : chunks_) {
-    if (id >> 32 == call.sequence && chunk->arrived == remote_members_) complete.push_back(id & UINT32_MAX);
+    if (id >> 32 == call.sequence && chunk->arrived == remote_members_) found.push_back(id & UINT32_MAX);
   }
-  std::sort(complete.begin(), complete.end());
+  std::sort(found.begin(), found.end());
   const std::uint32_t sequence = call.sequence;
-  for (std::uint64_t chunk : complete) {
+  for (std::uint64_t chunk : found) {
     Call* still = find_call(sequence);
     if (still == nullptr || still->aborted) return;
-    sum(*still, chunk, *chunks_[key(sequence, chunk)], nobody, {});
+    complete(*still, chunk, *chunks_[key(sequence, chunk)], nobody, {});
   }
 }
 
@@ -317,7 +366,8 @@ void ServedGroup::tell_abort(std::uint32_t sequence, const Status& why) noexcept
     if (members_[m].state != MemberState::joined || m == local_member_) continue;
     header.handle = members_[m].reply_handle;
     const Status sent = outbox_.send_copy(spec_.members[m], header, wire::encode_abort(why));
-    if (!sent.ok()) log_.debug("could not tell rank " + std::to_string(spec_.members[m]) + " of an aborted call");
+    if (!sent.ok())
+      options_.log.debug("could not tell rank " + std::to_string(spec_.members[m]) + " of an aborted call");
   }
 }
 

@@ -2,8 +2,9 @@
 // ServedGroup: what an owner keeps for one group: who has joined, the calls under way, and the contributions that wait
 // for the others.
 //
-// A chunk is summed when the last contribution to it is there, in one pass over all of them and in the order of the
-// canonical tree; the last to arrive is read where the transport left it, the others wait in slots. Results go out from
+// A chunk is summed when all contributions to it are there, in one pass over them and in the order of the canonical
+// tree. With one thread that is at once: the last to arrive is read where the transport left it, the others wait in
+// slots. With several threads complete chunks wait for sum_ready(), which sums them side by side. Results go out from
 // buffers of the service. What a member may have waiting is bounded by its credits.
 #ifndef HPS_SRC_SUMMATION_SERVED_GROUP_H
 #define HPS_SRC_SUMMATION_SERVED_GROUP_H
@@ -22,6 +23,13 @@
 
 namespace hps {
 
+struct ServiceOptions {
+  Rank self = no_rank;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t threads = 1;  // that sum; more than one only where HPS was built with OpenMP
+  Log log;
+};
+
 struct ServiceCounters {
   std::uint64_t pushes = 0;      // accepted
   std::uint64_t chunks = 0;      // summed
@@ -31,8 +39,8 @@ struct ServiceCounters {
 
 class ServedGroup {
  public:
-  // The group of `spec` as `self` serves it. References must outlive the group.
-  ServedGroup(wire::GroupSpec spec, Rank self, wire::Outbox& outbox, ServiceCounters& counters, const Log& log);
+  // The group of `spec` as this process serves it. References must outlive the group.
+  ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, wire::Outbox& outbox, ServiceCounters& counters);
   ServedGroup(const ServedGroup&) = delete;
   ServedGroup& operator=(const ServedGroup&) = delete;
 
@@ -57,6 +65,9 @@ class ServedGroup {
 
   // A push from `member`, whose handle was right. Rejects and counts what does not fit.
   void on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept;
+
+  // Sums the chunks that are complete, on several threads.
+  void sum_ready() noexcept;
 
   // The local part of a call: contributes `call.input`, and is told of every chunk that is summed here. *chunks_left:
   // how many chunks of the call are still to be summed here. `call` must stay until all are told, it is aborted, or
@@ -93,6 +104,15 @@ class ServedGroup {
     std::vector<ChunkBuffer*> inputs;  // by member
     std::uint32_t arrived = 0;
   };
+  // A chunk that is being summed.
+  struct Sum {
+    std::uint32_t sequence = 0;
+    std::uint64_t chunk = 0;
+    wire::Signature signature;
+    std::size_t bytes = 0;
+    std::vector<const void*> inputs;  // by member
+    ChunkBuffer* result = nullptr;
+  };
   using ChunkMap = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
 
   static std::uint64_t key(std::uint32_t sequence, std::uint64_t chunk) noexcept {
@@ -109,20 +129,23 @@ class ServedGroup {
   Chunk& chunk_of(const Call& call, std::uint64_t chunk);
   bool local_ready(const Call& call) const noexcept { return !local_member_ || call.local != nullptr; }
   bool store(Chunk& chunk, std::uint32_t member, ConstBytes payload) noexcept;
-  void sum_complete_chunks(Call& call) noexcept;
-  // Sums a chunk whose contributions are all there; `last` is the one of `last_member` that was not stored (or empty).
-  void sum(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member, ConstBytes last) noexcept;
-  void send_result(const Call& call, std::uint64_t chunk, ChunkBuffer* result, std::size_t bytes) noexcept;
+  void take_complete_chunks(Call& call) noexcept;
+  // All contributions to a chunk are there: sums it, or has sum_ready() do it. `last` is the one of `last_member` that
+  // was not stored.
+  void complete(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member, ConstBytes last) noexcept;
+  bool begin_sum(const Call& call, std::uint64_t chunk, const Chunk& state, Sum* sum) noexcept;
+  void evaluate(const Sum& sum) const noexcept;
+  void end_sum(const Sum& sum) noexcept;
+  void send_result(const Sum& sum) noexcept;
   void discard(Chunk& state) noexcept;
   void discard_chunks(std::uint32_t sequence) noexcept;
   void end_call(std::uint32_t sequence) noexcept;
   void tell_abort(std::uint32_t sequence, const Status& why) noexcept;
 
   wire::GroupSpec spec_;
-  Rank self_;
+  ServiceOptions options_;
   wire::Outbox& outbox_;
   ServiceCounters& counters_;
-  Log log_;
   Tree tree_;
   std::vector<std::uint32_t> my_owners_;       // indices in the plan
   std::optional<std::uint32_t> local_member_;  // this process, where it is a worker of the group
@@ -135,7 +158,8 @@ class ServedGroup {
   std::vector<std::unique_ptr<Call>> calls_;
   std::uint32_t over_through_ = 0;  // calls up to this sequence number are over; they are numbered from 1
   ChunkMap chunks_;
-  std::vector<const void*> inputs_;  // scratch of sum()
+  Sum sum_;                                                     // kept, for its memory
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> ready_;  // calls and chunks
   Status failure_;
 };
 

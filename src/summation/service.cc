@@ -41,7 +41,7 @@ Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_
     return {Code::protocol, "two descriptions of one group that differ"};
   }
   entry.spec_hash = spec_hash;
-  entry.group = std::make_unique<ServedGroup>(std::move(spec), options_.self, outbox_, counters_, options_.log);
+  entry.group = std::make_unique<ServedGroup>(std::move(spec), options_, outbox_, counters_);
   entry.handles.resize(entry.group->members());
   entry.owner_index.resize(entry.group->members());
   return {};
@@ -194,6 +194,13 @@ void Service::on_peer_failed(Rank peer, const Status& why) noexcept {
     }
   }
   memory_freed_ = true;
+}
+
+void Service::sum_ready() noexcept {
+  if (options_.threads <= 1) return;
+  for (auto& [id, entry] : groups_) {
+    if (entry->group) entry->group->sum_ready();
+  }
 }
 
 bool Service::is_drained(const Entry& entry) const noexcept {

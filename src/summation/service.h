@@ -15,12 +15,6 @@
 
 namespace hps {
 
-struct ServiceOptions {
-  Rank self = no_rank;
-  std::uint64_t memory_bytes = 0;
-  Log log;
-};
-
 class Service {
  public:
   // `outbox` must outlive the service.
@@ -44,6 +38,8 @@ class Service {
   void on_cancel(const wire::Header& header) noexcept;
   void on_peer_failed(Rank peer, const Status& why) noexcept;
 
+  // Sums what is complete, where several threads do it. To be called after messages have come.
+  void sum_ready() noexcept;
   // Frees what has drained and serves those who wait for the memory. To be called now and then; cheap when there is
   // nothing to do.
   void collect() noexcept;

@@ -27,6 +27,7 @@ struct Config {
   std::uint32_t window = 0;
   Algorithm algorithm = Algorithm::automatic;
   std::uint64_t serve_memory = 0;
+  std::uint32_t threads = 1;
 };
 
 // One row of config.def, for hps_info.

@@ -108,7 +108,7 @@ class ServiceTest : public testing::Test {
   }
 
   Outbox outbox;
-  Service service{{self, 100'000, Log(LogLevel::error, self)}, outbox};
+  Service service{{self, 100'000, 1, Log(LogLevel::error, self)}, outbox};
 };
 
 TEST_F(ServiceTest, AMemberThatKnowsOnlyTheHashWaitsForTheOneThatSendsTheSpec) {
@@ -197,7 +197,7 @@ TEST_F(ServiceTest, ContributionsThatDifferAbortTheCallOnAllMembers) {
 }
 
 TEST_F(ServiceTest, GroupsBeyondTheMemoryWaitUntilOthersAreGone) {
-  Service small{{self, 3 * 128 * 2, Log(LogLevel::error, self)}, outbox};  // two groups of one credit
+  Service small{{self, 3 * 128 * 2, 1, Log(LogLevel::error, self)}, outbox};  // two groups of one credit
   const auto join_small = [&](std::uint32_t counter) {
     const std::vector<std::byte> encoded = wire::encode(spec(counter));
     const wire::Join join{{0, counter}, 0, counter, wire::hash(encoded), encoded};

@@ -96,6 +96,7 @@ TEST_P(Bits, AreThoseOfTheCanonicalTree) {
           one.plan.chunk_bytes = chunk_bytes;
           one.plan.window = seed == 1 ? 0 : 5;
           one.network.seed = seed;
+          one.sum_threads = seed == 1 ? 1 : 3;
           one.network.jitter_ns = seed == 1 ? 0 : 3'000'000;
           expect_canonical(one, vectors);
         }
