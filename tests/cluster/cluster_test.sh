@@ -130,10 +130,12 @@ start_endless_job() {
 
 # The end of the output is the end of all that cluster started, its janitor included.
 expect_all_gone() {
-  cat <&3 >/dev/null
-  exec 3<&-
   status=0
-  wait "$cluster_pid" 2>/dev/null || status=$?
+  {
+    cat <&3 >/dev/null
+    wait "$cluster_pid" || status=$?
+  } 2>/dev/null # The shell tells of a killed job.
+  exec 3<&-
   cluster_pid=
   local space pid
   for space in $spaces; do

@@ -12,6 +12,7 @@ namespace {
 std::string parse(std::vector<std::string> words, TrainOptions* options) {
   std::vector<char*> argv;
   words.insert(words.begin(), "train");
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   optind = 0;  // getopt starts anew.
