@@ -97,9 +97,9 @@ Status broadcast_spec(Runtime& runtime, MPI_Comm comm, const Status& made, wire:
   std::vector<std::byte> encoded;
   if (rank == 0 && !made.ok()) error = wire::encode_abort(made);
   if (rank == 0 && made.ok()) encoded = wire::encode(*spec);
-  HPS_RETURN_IF_ERROR(broadcast_bytes(runtime, comm, 0, &error));
+  HPS_RETURN_IF_ERROR(broadcast_bytes(comm, 0, runtime.waiter(), &error));
   if (!error.empty()) return wire::decode_abort(error);
-  HPS_RETURN_IF_ERROR(broadcast_bytes(runtime, comm, 0, &encoded));
+  HPS_RETURN_IF_ERROR(broadcast_bytes(comm, 0, runtime.waiter(), &encoded));
   return wire::decode(encoded, spec);
 }
 
@@ -170,19 +170,16 @@ Status Group::check(const Job* job, MPI_Comm comm) {
 Status Group::create(Runtime& runtime, const Job* job, MPI_Comm comm, std::unique_ptr<Group>* group) {
   NewMembership membership(runtime);
   MemberRecord record = own_record(runtime);
-  Status own;
-  if (membership.get() == nullptr)
-    own = {Code::no_memory, "too many communicators use HPS at once"};
-  else
-    record.handle = record.counter = membership.get()->handle();
-  record.failed = !own.ok();
+  const Status own =
+      membership.get() == nullptr ? Status(Code::no_memory, "too many communicators use HPS at once") : Status();
+  HPS_RETURN_IF_ERROR(agree(comm, own, runtime.waiter()));
+  record.handle = record.counter = membership.get()->handle();
   if (job == nullptr)
     HPS_RETURN_IF_ERROR(find_node(runtime, comm, &record.node));
   else
     record.node = job->find(runtime.self())->node;
   std::vector<MemberRecord> records;
   HPS_RETURN_IF_ERROR(gather_records(runtime, comm, record, &records));
-  HPS_RETURN_IF_ERROR(agree_on_error(runtime, comm, records, own));
   if (job == nullptr) HPS_RETURN_IF_ERROR(exchange_addresses(runtime, comm, records));
   wire::GroupSpec spec;
   Status made;

@@ -25,26 +25,24 @@ Job::~Job() {
 }
 
 // Nonblocking, so that a rank that comes late does not make the others burn their cores.
-Status Job::create(Runtime& runtime, MPI_Comm comm, const Status& own, std::unique_ptr<Job>* job) {
+Status Job::create(Runtime& runtime, MPI_Comm comm, std::unique_ptr<Job>* job) {
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_idup", MPI_Comm_idup(comm, &copy, &request)));
   HPS_RETURN_IF_ERROR(runtime.wait_request(&request));
   MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
   std::unique_ptr<Job> made(new Job(runtime, copy));
-  HPS_RETURN_IF_ERROR(made->set_up(own));
+  HPS_RETURN_IF_ERROR(made->set_up());
   made->give_error_handler_of(comm);
   *job = std::move(made);
   return {};
 }
 
-Status Job::set_up(const Status& own) {
+Status Job::set_up() {
   role_ = runtime_.config().role;
   MemberRecord record = own_record(runtime_);
-  record.failed = !own.ok();
   HPS_RETURN_IF_ERROR(find_node(runtime_, comm_, &record.node));
   HPS_RETURN_IF_ERROR(gather_records(runtime_, comm_, record, &records_));
-  HPS_RETURN_IF_ERROR(agree_on_error(runtime_, comm_, records_, own));
   HPS_RETURN_IF_ERROR(check_agreement(records_));
   HPS_RETURN_IF_ERROR(exchange_addresses(runtime_, comm_, records_));
   for (std::size_t i = 0; i < records_.size(); ++i) {

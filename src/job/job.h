@@ -17,9 +17,8 @@ namespace hps {
 
 class Job {
  public:
-  // Collective over comm. `own` is this rank's error so far (its configuration may be wrong): it fails the job on all
-  // ranks.
-  static Status create(Runtime& runtime, MPI_Comm comm, const Status& own, std::unique_ptr<Job>* job);
+  // Collective over comm.
+  static Status create(Runtime& runtime, MPI_Comm comm, std::unique_ptr<Job>* job);
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -40,7 +39,7 @@ class Job {
 
  private:
   Job(Runtime& runtime, MPI_Comm comm);
-  Status set_up(const Status& own);
+  Status set_up();
   void give_error_handler_of(MPI_Comm comm);
   Status check_agreement(const std::vector<MemberRecord>& records) const;
   Status barrier(MPI_Comm comm);

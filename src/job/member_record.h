@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,6 @@ using NodeId = std::uint64_t;
 struct MemberRecord {
   Rank rank = no_rank;
   Role role = Role::worker;
-  std::uint8_t failed = 0;  // this rank cannot take part
   std::uint16_t wire_version = 0;
   std::uint32_t token = 0;
   std::uint32_t handle = 0;   // of the group at this rank
@@ -39,15 +39,19 @@ Status find_node(const Runtime& runtime, MPI_Comm comm, NodeId* node);
 // Everyone's record, by rank of comm. Collective over comm; does not block other threads' set-ups.
 Status gather_records(Runtime& runtime, MPI_Comm comm, const MemberRecord& own, std::vector<MemberRecord>* all);
 
-// The error of the first rank that said it failed, the same on all ranks; ok where none did. `own` is this rank's
-// error. Collective over comm.
-Status agree_on_error(Runtime& runtime, MPI_Comm comm, const std::vector<MemberRecord>& records, const Status& own);
+// The error of the first rank of comm that has one, the same on all ranks; ok where none has. Collective over comm.
+// `waiter` waits for a request: Runtime::wait_request, or wait_alone where there is no runtime.
+using Waiter = std::function<Status(MPI_Request*)>;
+Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter);
+
+// Waits for a request without a runtime, and without burning a core.
+Status wait_alone(MPI_Request* request);
 
 // Everyone's transport address, made known to transport and engine. Collective over comm.
 Status exchange_addresses(Runtime& runtime, MPI_Comm comm, const std::vector<MemberRecord>& records);
 
 // The bytes that `root` has, on every rank. Collective over comm.
-Status broadcast_bytes(Runtime& runtime, MPI_Comm comm, int root, std::vector<std::byte>* bytes);
+Status broadcast_bytes(MPI_Comm comm, int root, const Waiter& waiter, std::vector<std::byte>* bytes);
 
 }  // namespace hps
 

@@ -95,28 +95,35 @@ Status Process::ensure_runtime() {
   return prepare_runtime(config);
 }
 
-// Whatever is wrong on this rank is told to the others in Job::create, so that all fail and none waits.
+// Whatever is wrong on one rank is told to all before any of them goes on, so that all fail and none waits.
 Status Process::init(MPI_Comm comm, MPI_Info info, MPI_Comm* workers) {
-  if (comm == MPI_COMM_NULL) return {Code::invalid_comm, "MPI_COMM_NULL was given"};
   HPS_RETURN_IF_ERROR(Group::check(nullptr, comm));
-  if (initialized()) return {Code::invalid_config, "HPS_Init was called a second time; HPS_Finalize must come between"};
-  Config config;
-  Status own = read_configuration(info, &config);
-  if (runtime_ != nullptr)
-    return {Code::invalid_config,
-            "HPS_Init was called after HPS_Allreduce_hetero had been used without it; it must come first"};
-  HPS_RETURN_IF_ERROR(prepare_runtime(config));
-  if (own.ok()) own = runtime_->check_thread();
+  const Status started = start(info);
   std::unique_ptr<Job> job;
-  const Status status = Job::create(*runtime_, comm, own, &job);
+  Status status = agree(comm, started, wait_alone);
+  if (status.ok()) status = Job::create(*runtime_, comm, &job);
   const std::lock_guard<std::mutex> guard(mutex_);
   if (!status.ok()) {
-    runtime_.reset();
+    if (started.ok()) runtime_.reset();
     return status;
   }
   job_ = std::move(job);
   if (workers != nullptr) *workers = job_->take_workers();
   return {};
+}
+
+// What HPS_Init does on this rank alone.
+Status Process::start(MPI_Info info) {
+  if (initialized()) return {Code::invalid_config, "HPS_Init was called a second time; HPS_Finalize must come between"};
+  if (runtime_ != nullptr)
+    return {Code::invalid_config,
+            "HPS_Init was called after HPS_Allreduce_hetero had been used without it; it must come first"};
+  Config config;
+  HPS_RETURN_IF_ERROR(read_configuration(info, &config));
+  HPS_RETURN_IF_ERROR(prepare_runtime(config));
+  const Status thread = runtime_->check_thread();
+  if (!thread.ok()) runtime_.reset();
+  return thread;
 }
 
 Status Process::serve() {

@@ -32,6 +32,7 @@ class Process {
   Status group_of(MPI_Comm comm, Group** group);
 
  private:
+  Status start(MPI_Info info);
   Status prepare_runtime(const Config& config);
   Status ensure_runtime();
   Status make_keys();

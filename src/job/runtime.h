@@ -41,6 +41,9 @@ class Runtime {
   void wait(const std::function<bool()>& finished, TimeNs mpi_interval_ns = 1'000'000);
   // Drives until an MPI request of this thread is complete.
   Status wait_request(MPI_Request* request);
+  std::function<Status(MPI_Request*)> waiter() {
+    return [this](MPI_Request* request) { return wait_request(request); };
+  }
 
  private:
   explicit Runtime(const Config& config);
