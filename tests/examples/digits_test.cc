@@ -102,7 +102,7 @@ std::multiset<float> epoch(const Batches& batches, std::size_t first_step, std::
 TEST(Batches, ShardsOfAnEpochHoldEveryImageOnceForAnyNumberOfWorkers) {
   const Digits images = numbered_images(60);
   const Batches batches(images, 20, 1);
-  for (const std::size_t workers : {1, 2, 3, 7, 20, 30}) {
+  for (const std::size_t workers : {1U, 2U, 3U, 7U, 20U, 30U}) {
     EXPECT_EQ(first_pixels(images), epoch(batches, 0, 3, workers)) << workers;
     EXPECT_EQ(first_pixels(images), epoch(batches, 3, 3, workers)) << workers;
   }
