@@ -8,7 +8,7 @@ namespace hps {
 namespace {
 
 // A CPU-only rank that waits for work lets MPI make progress this often; more would cost what an idle rank must not.
-constexpr TimeNs idle_interval_ns = 20'000'000;
+constexpr TimeNs idle_interval_ns = 50'000'000;
 
 void free_if_open(MPI_Comm& comm) {
   if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
