@@ -117,17 +117,17 @@ requires(std::is_integral_v<T> && (op == Op::sum || op == Op::prod)) struct Lane
   using Type = std::make_unsigned_t<T>;
 };
 
-// The tree over input[first] .. input[first + count - 1] at byte `at`.
-template <class Op, std::uint32_t first, std::uint32_t count>
+// The tree over input[0] .. input[operands-1] at byte `at`.
+template <class Op, std::uint32_t operands>
 HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, Vector<typename Op::Lane>& result) {
-  if constexpr (count == 1) {
-    std::memcpy(&result, input[first] + at, sizeof result);
+  if constexpr (operands == 1) {
+    std::memcpy(&result, input[0] + at, sizeof result);
     Op::take(result);
   } else {
-    constexpr std::uint32_t left = canonical_left(count);
+    constexpr std::uint32_t left = canonical_left(operands);
     Vector<typename Op::Lane> right;
-    combine_tree<Op, first, left>(input, at, result);
-    combine_tree<Op, first + left, count - left>(input, at, right);
+    combine_tree<Op, left>(input, at, result);
+    combine_tree<Op, operands - left>(input + left, at, right);
     Op::combine(result, right);
   }
 }
@@ -163,7 +163,7 @@ HPS_KERNEL_TARGET void reduce(const std::byte* const* inputs, std::byte* output,
   std::size_t at = 0;
   for (; bytes - at >= vector_bytes; at += vector_bytes) {
     Vector<Lane> result;
-    combine_tree<Op, 0, operands>(input, at, result);
+    combine_tree<Op, operands>(input, at, result);
     Op::finish(result);
     std::memcpy(output + at, &result, sizeof result);
   }

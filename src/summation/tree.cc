@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "summation/fpmode.h"
 

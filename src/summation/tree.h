@@ -3,9 +3,9 @@
 // results are bitwise the same whoever evaluates it, and whenever.
 //
 // At every level (members under a switch, switches of a node, nodes) m operands are combined as recursive doubling
-// would: let p be the largest power of two
-// <= m; the first 2(m-p) operands are combined in pairs, which leaves p operands; these are combined in a balanced
-// binary tree (neighbours first). The operand of lower index is always the left one.
+// would: let p be the largest power of two <= m; the first 2(m-p) operands are combined in pairs, which leaves p
+// operands; these are combined in a balanced binary tree (neighbours first). The operand of lower index is always the
+// left one.
 //
 // So that every evaluation of the tree gives the same bits, whole or node by node: integers wrap; a floating-point
 // result that is not a number is the canonical quiet NaN (with one leaf, which is copied, the contribution's own); MIN
@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "plan/layout.h"
 #include "summation/program.h"
