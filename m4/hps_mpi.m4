@@ -41,8 +41,9 @@ AC_DEFUN([_HPS_MPI_FLAGS], [
       [-Xlinker], [MPI_LIBS="$MPI_LIBS $hps_word"; hps_mpi_xlinker=yes],
       [-L*|-l*|-Wl,*|-pthread|*.a|*.so], [MPI_LIBS="$MPI_LIBS $hps_word"])
   done
-  # The C++ bindings that MPI gave up in 2012 would only add symbols and warnings.
+  # The C++ bindings that MPI gave up in 2012 would need another library, and give warnings. Users of hps.pc link no more than we do.
   MPI_CPPFLAGS="$MPI_CPPFLAGS -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1"
+  MPI_PUBLIC_CPPFLAGS="$MPI_PUBLIC_CPPFLAGS -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1"
   AC_MSG_RESULT([$MPI_CPPFLAGS $MPI_LIBS])
 ])
 
