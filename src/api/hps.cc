@@ -40,13 +40,17 @@ Status run(hps::Group& group, const hps::allreduce_hetero::Arguments& arguments)
   return operation->status();
 }
 
-// A call that fails here before it starts takes its number too, and the other ranks are told.
+// A call that fails here before it starts takes its number too, and the other ranks are told. Of a CPU-only rank they
+// need not be: what it sums, it sums without its caller.
 Status refuse(hps::Group& group, const Status& why) {
   const hps::Driver::Lock lock = group.runtime().driver().lock();
   hps::Membership& membership = group.membership();
+  const std::uint32_t sequence = membership.take_sequence();
+  if (group.is_cpu_only()) return why;
   const hps::Rank self = group.runtime().self();
-  membership.abort(membership.take_sequence(),
+  membership.abort(sequence,
                    {why.code(), "rank " + std::to_string(self) + " could not take part: " + why.to_string(), self});
+  group.runtime().driver().nudge();
   return why;
 }
 

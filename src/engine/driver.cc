@@ -55,6 +55,8 @@ Driver::~Driver() {
 
 Driver::Lock Driver::lock() { return Lock(mutex_); }
 
+void Driver::nudge() noexcept { wake_up_->signal(); }
+
 bool Driver::progress() {
   int rounds = 0;
   while (rounds < rounds_a_turn && transport_.progress()) ++rounds;
@@ -102,6 +104,8 @@ void Driver::leave() {
     return;
   }
   if (background_rests_ || engine_.busy()) background_turn_.notify_one();
+  // The users may have taken the events for which it armed the transport: it must arm it again.
+  if (background_polls_) wake_up_->signal();
 }
 
 // While calls follow each other closely this wakes once a grace period; during a long one it rests until it is told.
@@ -126,7 +130,10 @@ void Driver::run_background() {
       continue;
     }
     const bool idle = progress();
-    if (idle && users_ == 0 && !stop_) sleep(lock, never_ns);
+    if (!idle || users_ != 0 || stop_) continue;
+    background_polls_ = true;
+    sleep(lock, never_ns);
+    background_polls_ = false;
   }
 }
 

@@ -41,6 +41,8 @@ class Driver {
 
   // To be held by whoever touches the engine.
   Lock lock();
+  // For a thread that has sent something and does not wait: the background thread sees that it goes out.
+  void nudge() noexcept;
   // Drives until `finished` says so; it is asked with the lock held, whenever something has happened, and after each
   // call of the hook. The lock is held before and after.
   void wait(Lock& lock, const std::function<bool()>& finished, const Hook& hook);
@@ -66,6 +68,7 @@ class Driver {
   std::uint64_t entries_ = 0;           // into wait(), ever
   bool user_drives_ = false;
   bool background_rests_ = false;  // deep asleep: must be told when the users have left
+  bool background_polls_ = false;  // asleep on the transport's events
   bool stop_ = false;
   std::thread background_;
 };

@@ -107,7 +107,7 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
       service_.on_leave(header);
       return true;
     case MessageType::cancel:
-      service_.on_cancel(header);
+      service_.on_cancel(header, payload);
       return true;
     case MessageType::shutdown:
       shutdown_ = true;

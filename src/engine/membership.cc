@@ -15,11 +15,12 @@ Membership::Membership(const MembershipContext& context, std::uint32_t handle) :
 
 Membership::~Membership() = default;
 
-Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles) {
+Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers) {
   std::vector<std::byte> encoded = wire::encode(spec);
   HPS_RETURN_IF_ERROR(context_.service.attach(spec));
   spec_ = std::move(spec);
   handles_ = std::move(handles);
+  helpers_ = std::move(helpers);
   spec_hash_ = wire::hash(encoded);
   for (std::uint32_t i = 0; i < members(); ++i) {
     if (spec_.members[i] == context_.self) self_ = i;
@@ -93,7 +94,10 @@ void Membership::start(Operation& operation) noexcept {
   operation.set_sequence(take_sequence());
   operations_.push_back(&operation);
   if (!failure_.ok()) return abort(operation.sequence(), failure_);
-  if (auto aborted = aborted_.extract(operation.sequence())) return operation.fail(aborted.mapped());
+  if (auto aborted = aborted_.extract(operation.sequence())) {
+    join_all();
+    return operation.fail(aborted.mapped());
+  }
   operation.start();
   deliver_kept(operation);
 }
@@ -239,9 +243,12 @@ void Membership::deliver_kept(Operation& operation) noexcept {
 
 bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexcept {
   const Status why = wire::decode_abort(payload);
+  // An owner that ends a call knows of the members only.
+  if (self_ == 0u) tell_helpers(header.sequence, why);
   if (Operation* operation = find(header.sequence)) {
+    join_all();
     operation->fail(why);
-    context_.service.cancel(spec_.id, header.sequence);
+    context_.service.cancel(spec_.id, header.sequence, why);
     return true;
   }
   const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
@@ -250,21 +257,34 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexce
   return true;
 }
 
+// A call that fails on one rank may have joined owners on another. An owner knows a group only when its first member
+// has joined, and can let go of it only when all have left: so all join all.
 void Membership::abort(std::uint32_t sequence, const Status& why) noexcept {
+  join_all();
   if (Operation* operation = find(sequence)) operation->fail(why);
-  context_.service.cancel(spec_.id, sequence);
+  context_.service.cancel(spec_.id, sequence, why);
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
     if (links_[owner].state != LinkState::open) continue;
     wire::Header message = header(MessageType::cancel, links_[owner].handle);
     message.sequence = sequence;
-    tell(plan().owners[owner].rank, message, {});
+    tell(plan().owners[owner].rank, message, wire::encode_abort(why));
   }
   for (std::uint32_t member = 0; member < members(); ++member) {
-    if (member == self_) continue;
-    wire::Header message = header(MessageType::abort, handles_[member]);
-    message.sequence = sequence;
-    tell(spec_.members[member], message, wire::encode_abort(why));
+    if (member != self_) tell_abort(spec_.members[member], handles_[member], sequence, why);
   }
+  tell_helpers(sequence, why);
+}
+
+void Membership::tell_helpers(std::uint32_t sequence, const Status& why) noexcept {
+  for (const Helper& helper : helpers_) {
+    if (helper.rank != context_.self) tell_abort(helper.rank, helper.handle, sequence, why);
+  }
+}
+
+void Membership::tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept {
+  wire::Header message = header(MessageType::abort, handle);
+  message.sequence = sequence;
+  tell(peer, message, wire::encode_abort(why));
 }
 
 // For what a peer that is lost need not know.

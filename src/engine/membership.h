@@ -33,9 +33,15 @@ class Membership {
 
   std::uint32_t handle() const noexcept { return handle_; }
 
+  // A CPU-only process that calls too (the collective form), and its handle of the group.
+  struct Helper {
+    Rank rank = no_rank;
+    std::uint32_t handle = 0;
+  };
+
   // The group is agreed on. handles[i] is member i's handle of the group. A process that is not in spec.members takes
-  // part as an owner only.
-  Status open(wire::GroupSpec spec, std::vector<std::uint32_t> handles);
+  // part as an owner only; those that wait for calls are named as helpers.
+  Status open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers = {});
   bool is_open() const noexcept { return opened_; }
   // Takes leave of every owner. The membership can be destroyed once closed() says so.
   void close() noexcept;
@@ -112,6 +118,8 @@ class Membership {
   void tell_progress() noexcept;
   void leave(std::uint32_t owner) noexcept;
   void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept;
+  void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept;
+  void tell_helpers(std::uint32_t sequence, const Status& why) noexcept;
   void fail(const Status& why) noexcept;
 
   MembershipContext context_;
@@ -123,6 +131,7 @@ class Membership {
   std::uint64_t spec_hash_ = 0;
   std::optional<std::uint32_t> self_;
   std::vector<std::uint32_t> handles_;
+  std::vector<Helper> helpers_;
   std::vector<Link> links_;  // by owner
   std::uint32_t sequence_ = 0;
   std::vector<Operation*> operations_;

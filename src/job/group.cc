@@ -140,6 +140,15 @@ std::vector<std::uint32_t> member_handles(const std::vector<MemberRecord>& recor
   return handles;
 }
 
+// The CPU-only ranks that call too; in a job there are none in a group.
+std::vector<Membership::Helper> helpers(const std::vector<MemberRecord>& records) {
+  std::vector<Membership::Helper> found;
+  for (const MemberRecord& record : records) {
+    if (record.role == Role::cpu_only) found.push_back({record.rank, record.handle});
+  }
+  return found;
+}
+
 }  // namespace
 
 Status Group::check(const Job* job, MPI_Comm comm) {
@@ -188,8 +197,10 @@ Status Group::create(Runtime& runtime, const Job* job, MPI_Comm comm, std::uniqu
   if (records.front().rank == runtime.self()) runtime.log().info("comm " + name_of(comm) + ": " + spec.plan.describe());
   {
     const Driver::Lock lock = runtime.driver().lock();
-    HPS_RETURN_IF_ERROR(membership.get()->open(std::move(spec), member_handles(records)));
+    HPS_RETURN_IF_ERROR(membership.get()->open(std::move(spec), member_handles(records), helpers(records)));
   }
+  // A CPU-only rank that comes to its call when the workers have left the group must find that it has served it.
+  if (job == nullptr) HPS_RETURN_IF_ERROR(barrier(comm, runtime.waiter()));
   group->reset(new Group(runtime, *membership.keep()));
   return {};
 }
@@ -197,6 +208,7 @@ Status Group::create(Runtime& runtime, const Job* job, MPI_Comm comm, std::uniqu
 Group::~Group() {
   const Driver::Lock lock = runtime_.driver().lock();
   runtime_.engine().retire(*membership_);
+  runtime_.driver().nudge();
 }
 
 Status Group::join_owners(MPI_Comm comm) {
@@ -206,9 +218,7 @@ Status Group::join_owners(MPI_Comm comm) {
   }
   runtime_.wait([&] { return membership_->joined_all() || !membership_->failure().ok(); });
   HPS_RETURN_IF_ERROR(membership_->failure());
-  MPI_Request request = MPI_REQUEST_NULL;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Ibarrier", MPI_Ibarrier(comm, &request)));
-  return runtime_.wait_request(&request);
+  return barrier(comm, runtime_.waiter());
 }
 
 }  // namespace hps

@@ -90,16 +90,10 @@ Status Job::serve() {
   return {};
 }
 
-Status Job::barrier(MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Ibarrier", MPI_Ibarrier(comm, &request)));
-  return runtime_.wait_request(&request);
-}
-
 Status Job::finalize() {
   if (role_ == Role::worker) {
     runtime_.wait([&] { return !runtime_.engine().retiring(); });
-    HPS_RETURN_IF_ERROR(barrier(members_));
+    HPS_RETURN_IF_ERROR(barrier(members_, runtime_.waiter()));
     int rank = 0;
     MPI_Comm_rank(members_, &rank);
     const Driver::Lock lock = runtime_.driver().lock();
@@ -114,7 +108,7 @@ Status Job::finalize() {
     runtime_.engine().expect_goodbyes();
   }
   runtime_.wait([&] { return !runtime_.engine().busy(); });
-  return barrier(comm_);
+  return barrier(comm_, runtime_.waiter());
 }
 
 }  // namespace hps

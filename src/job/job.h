@@ -42,7 +42,6 @@ class Job {
   Status set_up();
   void give_error_handler_of(MPI_Comm comm);
   Status check_agreement(const std::vector<MemberRecord>& records) const;
-  Status barrier(MPI_Comm comm);
 
   Runtime& runtime_;
   MPI_Comm comm_;                     // ours

@@ -56,6 +56,12 @@ Status broadcast_bytes(MPI_Comm comm, int root, const Waiter& waiter, std::vecto
   return waiter(&request);
 }
 
+Status barrier(MPI_Comm comm, const Waiter& waiter) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  HPS_RETURN_IF_ERROR(mpi_status("MPI_Ibarrier", MPI_Ibarrier(comm, &request)));
+  return waiter(&request);
+}
+
 Status wait_alone(MPI_Request* request) {
   constexpr timespec pause = {0, 1'000'000};
   int complete = 0;

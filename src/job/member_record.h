@@ -44,6 +44,9 @@ Status gather_records(Runtime& runtime, MPI_Comm comm, const MemberRecord& own, 
 using Waiter = std::function<Status(MPI_Request*)>;
 Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter);
 
+// Waits for all ranks of comm.
+Status barrier(MPI_Comm comm, const Waiter& waiter);
+
 // Waits for a request without a runtime, and without burning a core.
 Status wait_alone(MPI_Request* request);
 

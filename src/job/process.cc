@@ -41,11 +41,14 @@ Status check_info_keys(MPI_Info info) {
   return {};
 }
 
+// A wrong value is told by the class of where it was given.
 Status read_configuration(MPI_Info info, Config* config) {
   if (info == MPI_INFO_NULL) return read_config({from_environment}, config);
   HPS_RETURN_IF_ERROR(check_info_keys(info));
-  return read_config({[info](const ConfigVariable& variable) { return from_info(info, variable); }, from_environment},
-                     config);
+  const ConfigSource keys = [info](const ConfigVariable& variable) { return from_info(info, variable); };
+  Config of_keys;
+  if (const Status wrong = read_config({keys}, &of_keys); !wrong.ok()) return {Code::invalid_info, wrong.text()};
+  return read_config({keys, from_environment}, config);
 }
 
 }  // namespace
@@ -79,8 +82,10 @@ Status Process::make_keys() {
   return mpi_status("MPI_Comm_set_attr", MPI_Comm_set_attr(MPI_COMM_SELF, end_key_, this));
 }
 
+// Two threads may come here at once.
 Status Process::prepare_runtime(const Config& config) {
   const std::lock_guard<std::mutex> guard(mutex_);
+  if (runtime_) return {};
   HPS_RETURN_IF_ERROR(make_keys());
   return Runtime::create(config, &runtime_);
 }
@@ -151,7 +156,8 @@ Status Process::group_of(MPI_Comm comm, Group** group) {
     }
   }
   HPS_RETURN_IF_ERROR(Group::check(job_.get(), comm));
-  HPS_RETURN_IF_ERROR(ensure_runtime());
+  // In a job HPS_Init has seen to it that all ranks have a runtime.
+  if (!job_) HPS_RETURN_IF_ERROR(agree(comm, ensure_runtime(), wait_alone));
   HPS_RETURN_IF_ERROR(runtime_->check_thread());
   std::unique_ptr<Group> made;
   HPS_RETURN_IF_ERROR(Group::create(*runtime_, job_.get(), comm, &made));

@@ -114,7 +114,7 @@ ServedGroup::Call* ServedGroup::call_of(std::uint32_t sequence, const wire::Sign
     calls_.push_back(std::move(made));
     return calls_.back().get();
   }
-  if (!call->aborted && call->signature != signature) {
+  if (!call->aborted() && call->signature != signature) {
     ++counters_.mismatches;
     abort(sequence, {Code::mismatch,
                      "rank " + std::to_string(who) + ": " + wire::difference(signature, call->signature) + " on rank " +
@@ -160,9 +160,12 @@ ServedGroup::Chunk& ServedGroup::chunk_of(const Call& call, std::uint64_t chunk)
 void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept {
   if (header.plan != spec_.plan.number) return reject(member, header, "unknown plan");
   if (is_over(header.sequence)) return reject(member, header, "its call is over");
-  if (!failure_.ok()) return tell_abort(header.sequence, failure_);
+  if (!failure_.ok()) return tell_abort(member, header.sequence, failure_);
+  // A member that joined after the call was aborted has not been told.
+  if (const Call* known = find_call(header.sequence); known != nullptr && known->aborted())
+    return tell_abort(member, header.sequence, known->failure);
   Call* call = call_of(header.sequence, header.signature, spec_.members[member]);
-  if (call->aborted) return;
+  if (call->aborted()) return;
   if (const char* why = misfit(*call, header.chunk, payload.size())) return reject(member, header, why);
   Chunk& chunk = chunk_of(*call, header.chunk);
   if (chunk.inputs[member] != nullptr) return reject(member, header, "a duplicate");
@@ -240,7 +243,7 @@ void ServedGroup::evaluate(const Sum& sum) const noexcept {
 void ServedGroup::end_sum(const Sum& sum) noexcept {
   const auto state = chunks_.find(key(sum.sequence, sum.chunk));
   Call* call = find_call(sum.sequence);
-  if (state != chunks_.end() && call != nullptr && !call->aborted) {
+  if (state != chunks_.end() && call != nullptr && !call->aborted()) {
     ++counters_.chunks;
     discard(*state->second);
     chunks_.erase(state);
@@ -304,7 +307,7 @@ Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
     return {};
   }
   Call* call = call_of(local.sequence, local.signature, options_.self);
-  if (call->aborted) return {Code::mismatch, "the call was aborted by another rank"};
+  HPS_RETURN_IF_ERROR(call->failure);
   if (call->left == 0) {
     *chunks_left = 0;
     end_call(local.sequence);
@@ -326,7 +329,7 @@ void ServedGroup::take_complete_chunks(Call& call) noexcept {
   const std::uint32_t sequence = call.sequence;
   for (std::uint64_t chunk : found) {
     Call* still = find_call(sequence);
-    if (still == nullptr || still->aborted) return;
+    if (still == nullptr || still->aborted()) return;
     complete(*still, chunk, *chunks_[key(sequence, chunk)], nobody, {});
   }
 }
@@ -337,14 +340,14 @@ void ServedGroup::withdraw(const LocalCall& local) noexcept {
 
 void ServedGroup::abort(std::uint32_t sequence, const Status& why) noexcept {
   Call* call = find_call(sequence);
-  if (call == nullptr || call->aborted) return;
-  call->aborted = true;
+  if (call == nullptr || call->aborted()) return;
+  call->failure = why;
   discard_chunks(sequence);
   if (LocalCall* local = std::exchange(call->local, nullptr)) local->on_aborted(why);
   tell_abort(sequence, why);
 }
 
-void ServedGroup::cancel(std::uint32_t sequence) noexcept {
+void ServedGroup::cancel(std::uint32_t sequence, const Status& why) noexcept {
   if (is_over(sequence)) return;
   Call* call = find_call(sequence);
   if (call == nullptr) {
@@ -352,23 +355,26 @@ void ServedGroup::cancel(std::uint32_t sequence) noexcept {
     call = calls_.back().get();
     call->sequence = sequence;
   }
-  call->aborted = true;
-  call->local = nullptr;
+  if (call->aborted()) return;
+  call->failure = why;
   discard_chunks(sequence);
+  if (LocalCall* local = std::exchange(call->local, nullptr)) local->on_aborted(why);
 }
 
 void ServedGroup::tell_abort(std::uint32_t sequence, const Status& why) noexcept {
+  for (std::uint32_t m = 0; m < members(); ++m) {
+    if (members_[m].state == MemberState::joined && m != local_member_) tell_abort(m, sequence, why);
+  }
+}
+
+void ServedGroup::tell_abort(std::uint32_t member, std::uint32_t sequence, const Status& why) noexcept {
   wire::Header header;
   header.type = wire::MessageType::abort;
   header.plan = spec_.plan.number;
   header.sequence = sequence;
-  for (std::uint32_t m = 0; m < members(); ++m) {
-    if (members_[m].state != MemberState::joined || m == local_member_) continue;
-    header.handle = members_[m].reply_handle;
-    const Status sent = outbox_.send_copy(spec_.members[m], header, wire::encode_abort(why));
-    if (!sent.ok())
-      options_.log.debug("could not tell rank " + std::to_string(spec_.members[m]) + " of an aborted call");
-  }
+  header.handle = members_[member].reply_handle;
+  if (!outbox_.send_copy(spec_.members[member], header, wire::encode_abort(why)).ok())
+    options_.log.debug("could not tell rank " + std::to_string(spec_.members[member]) + " of an aborted call");
 }
 
 void ServedGroup::fail(const Status& why) noexcept {

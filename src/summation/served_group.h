@@ -77,9 +77,9 @@ class ServedGroup {
 
   // Ends the call on every member.
   void abort(std::uint32_t sequence, const Status& why) noexcept;
-  // As abort(), for a call that its members know to have failed: nobody is told, and what is still to come of it is
-  // dropped.
-  void cancel(std::uint32_t sequence) noexcept;
+  // As abort(), for a call that its members know to have failed: no more than the local part is told, and whoever still
+  // pushes.
+  void cancel(std::uint32_t sequence, const Status& why) noexcept;
   // A member or another owner is lost: all calls under way and to come fail.
   void fail(const Status& why) noexcept;
 
@@ -98,7 +98,9 @@ class ServedGroup {
     Chunking chunking;
     std::uint64_t left = 0;  // chunks still to be summed here
     LocalCall* local = nullptr;
-    bool aborted = false;
+    Status failure;  // why it was aborted; ok while it was not
+
+    bool aborted() const noexcept { return !failure.ok(); }
   };
   struct Chunk {
     std::vector<ChunkBuffer*> inputs;  // by member
@@ -141,6 +143,7 @@ class ServedGroup {
   void discard_chunks(std::uint32_t sequence) noexcept;
   void end_call(std::uint32_t sequence) noexcept;
   void tell_abort(std::uint32_t sequence, const Status& why) noexcept;
+  void tell_abort(std::uint32_t member, std::uint32_t sequence, const Status& why) noexcept;
 
   wire::GroupSpec spec_;
   ServiceOptions options_;

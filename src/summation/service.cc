@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/abort.h"
+
 namespace hps {
 
 Service::Service(const ServiceOptions& options, wire::Outbox& outbox)
@@ -171,15 +173,15 @@ void Service::withdraw(wire::GroupId id, const LocalCall& call) noexcept {
   if (at != groups_.end() && at->second->group) at->second->group->withdraw(call);
 }
 
-void Service::cancel(wire::GroupId id, std::uint32_t sequence) noexcept {
+void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why) noexcept {
   const auto at = groups_.find(id);
-  if (at != groups_.end() && at->second->group) at->second->group->cancel(sequence);
+  if (at != groups_.end() && at->second->group) at->second->group->cancel(sequence, why);
 }
 
-void Service::on_cancel(const wire::Header& header) noexcept {
+void Service::on_cancel(const wire::Header& header, ConstBytes payload) noexcept {
   Handle* handle = handles_.find(header.handle);
   if (handle == nullptr) return count_rejected();
-  handle->entry->group->cancel(header.sequence);
+  handle->entry->group->cancel(header.sequence, wire::decode_abort(payload));
 }
 
 void Service::on_peer_failed(Rank peer, const Status& why) noexcept {

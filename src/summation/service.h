@@ -30,12 +30,12 @@ class Service {
   Status post(wire::GroupId id, LocalCall& call, std::uint64_t* chunks_left);
   void withdraw(wire::GroupId id, const LocalCall& call) noexcept;
   // This process knows that a call of an attached group has failed: what is here of it is dropped.
-  void cancel(wire::GroupId id, std::uint32_t sequence) noexcept;
+  void cancel(wire::GroupId id, std::uint32_t sequence, const Status& why) noexcept;
 
   void on_join(const wire::Header& header, ConstBytes payload) noexcept;
   void on_leave(const wire::Header& header) noexcept;
   void on_push(const wire::Header& header, ConstBytes payload) noexcept;
-  void on_cancel(const wire::Header& header) noexcept;
+  void on_cancel(const wire::Header& header, ConstBytes payload) noexcept;
   void on_peer_failed(Rank peer, const Status& why) noexcept;
 
   // Sums what is complete, where several threads do it. To be called after messages have come.

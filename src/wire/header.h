@@ -32,7 +32,7 @@ enum class MessageType : std::uint8_t {
   credit,    // owner -> member: so many pushes may wait at me (in count)
   exchange,  // member -> member: a step of an algorithm that no owner takes part in
   abort,     // to a member: this call fails. Payload: the reason in words
-  cancel,    // member -> owner: this call fails; forget it
+  cancel,    // member -> owner: this call fails; forget it. Payload: as of abort
   shutdown,  // worker -> CPU-only rank: the workers are done
 };
 inline constexpr std::uint8_t message_types = 11;
