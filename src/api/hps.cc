@@ -37,6 +37,7 @@ Status run(hps::Group& group, const hps::allreduce_hetero::Arguments& arguments)
   driver.wait(
       lock, [&] { return operation->done(); }, group.runtime().mpi_hook());
   membership.finish(*operation);
+  if (!operation->status().ok()) driver.nudge();  // other ranks are told
   return operation->status();
 }
 

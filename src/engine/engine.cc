@@ -33,8 +33,8 @@ Engine::~Engine() = default;
 
 void Engine::add_peer(Rank peer, std::uint32_t token) {
   const auto at = static_cast<std::size_t>(peer);
-  if (at >= tokens_.size()) tokens_.resize(at + 1);
-  tokens_[at] = token;
+  if (at >= peers_.size()) peers_.resize(at + 1);
+  peers_[at].token = token;
 }
 
 Membership* Engine::add_group() {
@@ -66,9 +66,10 @@ void Engine::destroy_retired() noexcept {
 
 Status Engine::send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) {
   const auto at = static_cast<std::size_t>(to);
-  if (at >= tokens_.size() || tokens_[at] == 0)
+  if (at >= peers_.size() || peers_[at].token == 0)
     return {Code::internal, "rank " + std::to_string(to) + " is not known", to};
-  header.token = tokens_[at];
+  peers_[at].contacted = true;
+  header.token = peers_[at].token;
   const wire::HeaderBytes bytes = wire::encode(header);
   Status status = transport_.send(to, bytes, payload, completion);
   if (!status.ok()) lost_.emplace_back(to, status);
@@ -86,6 +87,33 @@ Status Engine::send_shutdown(Rank to) noexcept {
   wire::Header header;
   header.type = MessageType::shutdown;
   return send_copy(to, header, {});
+}
+
+Status Engine::send_goodbye(MessageType type, Rank to) noexcept {
+  wire::Header header;
+  header.type = type;
+  header.chunk = static_cast<std::uint32_t>(options_.self);
+  return send_copy(to, header, {});
+}
+
+void Engine::say_goodbye() noexcept {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto peer = static_cast<Rank>(i);
+    // One that cannot be reached has nothing left to hear.
+    if (peers_[i].contacted && !peers_[i].ended && send_goodbye(MessageType::goodbye, peer).ok())
+      not_heard_.push_back(peer);
+  }
+}
+
+bool Engine::on_goodbye(const wire::Header& header) noexcept {
+  if (header.chunk >= peers_.size() || peers_[header.chunk].token == 0) return false;
+  const auto peer = static_cast<Rank>(header.chunk);
+  // A goodbye is no answer: two may cross each other.
+  if (header.type == MessageType::goodbye_reply) return std::erase(not_heard_, peer) != 0;
+  peers_[header.chunk].ended = true;
+  if (Status sent = send_goodbye(MessageType::goodbye_reply, peer); !sent.ok())
+    options_.log.debug("could not answer a goodbye: " + sent.to_string());
+  return true;
 }
 
 void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept {
@@ -112,6 +140,9 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
     case MessageType::shutdown:
       shutdown_ = true;
       return true;
+    case MessageType::goodbye:
+    case MessageType::goodbye_reply:
+      return on_goodbye(header);
     default:
       Membership** membership = handles_.find(header.handle);
       return membership != nullptr && (*membership)->on_message(header, payload);
@@ -122,12 +153,19 @@ void Engine::on_peer_failed(Rank peer, const Status& why) noexcept { lost_.empla
 
 // Calls fail here and not inside the transport's callbacks, where sending may be half done.
 void Engine::tell_lost_peers() noexcept {
-  const auto lost = std::exchange(lost_, {});
-  if (goodbyes_) return;
-  for (const auto& [peer, why] : lost) {
+  for (const auto& [peer, why] : std::exchange(lost_, {})) {
+    std::erase(not_heard_, peer);
+    if (goodbyes_) continue;
+    const bool ended = peers_[static_cast<std::size_t>(peer)].ended;
+    const bool missed =
+        std::any_of(groups_.begin(), groups_.end(), [rank = peer](const auto& group) { return group->involves(rank); });
+    const std::string name = "rank " + std::to_string(peer);
     const Status status(Code::peer_failed,
-                        "lost the connection to rank " + std::to_string(peer) + ": " + why.to_string(), peer);
-    options_.log.warn(status.to_string());
+                        ended ? name + " has ended" : "lost the connection to " + name + ": " + why.to_string(), peer);
+    if (missed && !ended)
+      options_.log.warn(status.to_string());
+    else
+      options_.log.debug(status.to_string());
     service_.on_peer_failed(peer, status);
     for (const auto& group : groups_) group->on_peer_failed(peer, status);
     for (const auto& group : retired_) group->on_peer_failed(peer, status);

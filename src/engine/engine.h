@@ -49,6 +49,11 @@ class Engine final : public TransportHandler, private wire::Outbox {
   // From now on lost connections are expected.
   void expect_goodbyes() noexcept { goodbyes_ = true; }
 
+  // For a process that ends before others: tells every peer that it has sent to. It may close its connections when all
+  // have heard it, or have ended themselves.
+  void say_goodbye() noexcept;
+  bool said_goodbye() const noexcept { return not_heard_.empty(); }
+
   // Does what events have left to do. Returns when it wants to be called again though nothing happens.
   TimeNs step(TimeNs now) noexcept;
 
@@ -62,21 +67,29 @@ class Engine final : public TransportHandler, private wire::Outbox {
 
  private:
   class OwnedSend;
+  struct Peer {
+    std::uint32_t token = 0;  // 0 = unknown
+    bool contacted = false;
+    bool ended = false;  // it has said goodbye
+  };
 
   Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override;
   Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override;
   bool dispatch(const wire::Header& header, ConstBytes payload) noexcept;
+  bool on_goodbye(const wire::Header& header) noexcept;
+  Status send_goodbye(wire::MessageType type, Rank to) noexcept;
   void tell_lost_peers() noexcept;
   void destroy_retired() noexcept;
 
   EngineOptions options_;
   Transport& transport_;
-  std::vector<std::uint32_t> tokens_;  // by rank; 0 = unknown
+  std::vector<Peer> peers_;  // by rank
   Service service_;
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;
   HandleTable<Membership*> handles_;
   std::vector<std::pair<Rank, Status>> lost_;
+  std::vector<Rank> not_heard_;  // the goodbye of this process
   std::size_t owned_sends_ = 0;
   bool shutdown_ = false;
   bool goodbyes_ = false;

@@ -43,10 +43,13 @@ wire::Header Membership::header(MessageType type, std::uint32_t handle) const no
 }
 
 void Membership::join(std::uint32_t owner) noexcept {
-  Link& link = links_[owner];
-  if (link.state != LinkState::none || !self_) return;
-  link.state = LinkState::joining;
-  wire::Join join{spec_.id, *self_, handle_, spec_hash_, encoded_spec_};
+  if (links_[owner].state == LinkState::none && self_) send_join(owner, encoded_spec_);
+}
+
+void Membership::send_join(std::uint32_t owner, const std::vector<std::byte>& encoded_spec) noexcept {
+  links_[owner].state = LinkState::joining;
+  ++links_[owner].joins;
+  const wire::Join join{spec_.id, *self_, handle_, spec_hash_, encoded_spec};
   wire::Header message = header(MessageType::join, 0);
   message.chunk = owner;
   if (Status sent = context_.outbox.send_copy(plan().owners[owner].rank, message, wire::encode(join)); !sent.ok())
@@ -63,12 +66,15 @@ bool Membership::joined_all() const noexcept {
                      [](const Link& link) { return link.state == LinkState::open || link.state == LinkState::local; });
 }
 
+// An owner that has not answered may wait for the group's description, which the first member is to send and, where a
+// call has failed, perhaps never does. So it is asked once more, with the description.
 void Membership::close() noexcept {
   if (closing_) return;
   closing_ = true;
   if (!opened_) return;
   context_.service.detach(spec_.id);
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (links_[owner].state == LinkState::joining) send_join(owner, wire::encode(spec_));
     if (links_[owner].state == LinkState::open) leave(owner);
   }
 }
@@ -94,10 +100,7 @@ void Membership::start(Operation& operation) noexcept {
   operation.set_sequence(take_sequence());
   operations_.push_back(&operation);
   if (!failure_.ok()) return abort(operation.sequence(), failure_);
-  if (auto aborted = aborted_.extract(operation.sequence())) {
-    join_all();
-    return operation.fail(aborted.mapped());
-  }
+  if (auto aborted = aborted_.extract(operation.sequence())) return operation.fail(aborted.mapped());
   operation.start();
   deliver_kept(operation);
 }
@@ -105,10 +108,12 @@ void Membership::start(Operation& operation) noexcept {
 void Membership::finish(Operation& operation) noexcept {
   std::erase(operations_, &operation);
   std::erase_if(kept_, [&](const Kept& kept) { return kept.header.sequence == operation.sequence(); });
+  if (operation.status().ok()) return;
+  // An owner that ends a call knows of the members only.
+  if (self_ == 0u) tell_helpers(operation.sequence(), operation.status());
   // What a failed call had waiting at owners is discarded there.
-  if (!operation.status().ok() && operations_.empty()) {
-    for (Link& link : links_) link.waiting = 0;
-  }
+  if (!operations_.empty()) return;
+  for (Link& link : links_) link.waiting = 0;
 }
 
 Operation* Membership::find(std::uint32_t sequence) noexcept {
@@ -164,19 +169,20 @@ bool Membership::on_message(const wire::Header& header, ConstBytes payload) noex
 
 bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) noexcept {
   wire::JoinReply reply;
-  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::joining) return false;
-  if (!wire::decode(payload, &reply)) return false;
+  if (header.chunk >= links_.size() || links_[header.chunk].joins == 0 || !wire::decode(payload, &reply)) return false;
   Link& link = links_[header.chunk];
-  if (!reply.error.empty()) {
+  --link.joins;
+  if (reply.error.empty()) {
+    link.state = LinkState::open;
+    link.handle = reply.handle;
+    link.credits = reply.credits;
+  } else if (link.joins == 0 && link.state == LinkState::joining) {
     link.state = LinkState::left;
     fail({Code::peer_failed, reply.error, plan().owners[header.chunk].rank});
-    return true;
   }
-  link = {LinkState::open, reply.handle, reply.credits, 0};
-  if (closing_)
-    leave(header.chunk);
-  else
-    tell_progress();
+  // An owner that was asked twice accepts once; it can let go of the group only when it has answered both.
+  if (closing_ && link.joins == 0 && link.state == LinkState::open) leave(header.chunk);
+  if (!closing_) tell_progress();
   return true;
 }
 
@@ -243,10 +249,7 @@ void Membership::deliver_kept(Operation& operation) noexcept {
 
 bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexcept {
   const Status why = wire::decode_abort(payload);
-  // An owner that ends a call knows of the members only.
-  if (self_ == 0u) tell_helpers(header.sequence, why);
   if (Operation* operation = find(header.sequence)) {
-    join_all();
     operation->fail(why);
     context_.service.cancel(spec_.id, header.sequence, why);
     return true;
@@ -257,10 +260,7 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexce
   return true;
 }
 
-// A call that fails on one rank may have joined owners on another. An owner knows a group only when its first member
-// has joined, and can let go of it only when all have left: so all join all.
 void Membership::abort(std::uint32_t sequence, const Status& why) noexcept {
-  join_all();
   if (Operation* operation = find(sequence)) operation->fail(why);
   context_.service.cancel(spec_.id, sequence, why);
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
@@ -293,11 +293,14 @@ void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::b
     context_.log.debug("could not tell rank " + std::to_string(peer) + " of a call that failed: " + sent.to_string());
 }
 
-void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {
+bool Membership::involves(Rank peer) const noexcept {
   const auto is_peer = [&](const PlanOwner& owner) { return owner.rank == peer; };
-  const bool member = std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end();
-  if (!member && std::none_of(plan().owners.begin(), plan().owners.end(), is_peer)) return;
-  fail(why);
+  return std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end() ||
+         std::any_of(plan().owners.begin(), plan().owners.end(), is_peer);
+}
+
+void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {
+  if (involves(peer)) fail(why);
 }
 
 void Membership::fail(const Status& why) noexcept {

@@ -83,6 +83,8 @@ class Membership {
 
   // Messages for this group. False: the message does not fit.
   bool on_message(const wire::Header& header, ConstBytes payload) noexcept;
+  // Whether `peer` is a member or an owner of the group.
+  bool involves(Rank peer) const noexcept;
   void on_peer_failed(Rank peer, const Status& why) noexcept;
   bool active() const noexcept { return !operations_.empty(); }
 
@@ -99,6 +101,7 @@ class Membership {
     std::uint32_t handle = 0;   // of (group, this member) at the owner
     std::uint32_t credits = 0;  // pushes that may wait there
     std::uint32_t waiting = 0;  // pushes without a result
+    std::uint8_t joins = 0;     // without an answer
   };
   struct Kept {
     wire::Header header;
@@ -116,6 +119,7 @@ class Membership {
   bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload) noexcept;
   void deliver_kept(Operation& operation) noexcept;
   void tell_progress() noexcept;
+  void send_join(std::uint32_t owner, const std::vector<std::byte>& encoded_spec) noexcept;
   void leave(std::uint32_t owner) noexcept;
   void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept;
   void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept;

@@ -201,10 +201,15 @@ Status Process::finalize() {
 }
 
 // Without a job nobody but the members of a group know of each other: each takes leave of its owners, and serves until
-// its members have left it.
+// its members have left it. Ranks end one by one.
 Status Process::finish_implicit() {
   Engine& engine = runtime_->engine();
   runtime_->wait([&] { return !engine.retiring() && engine.service().groups() == 0 && !engine.busy(); });
+  {
+    const Driver::Lock lock = runtime_->driver().lock();
+    engine.say_goodbye();
+  }
+  runtime_->wait([&] { return engine.said_goodbye() && !engine.busy(); });
   return {};
 }
 

@@ -78,7 +78,7 @@ void ServedGroup::leave(std::uint32_t member) {
 }
 
 bool ServedGroup::drained(bool last_call_is_over) const noexcept {
-  return pool_.in_use() == 0 && (left_ == members() || (last_call_is_over && joined_ == 0));
+  return pool_.in_use() == 0 && joined_ == 0 && (left_ != 0 || last_call_is_over);
 }
 
 void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept {

@@ -58,9 +58,8 @@ class ServedGroup {
   void leave(std::uint32_t member);
   bool has_joined(std::uint32_t member) const noexcept { return members_[member].state == MemberState::joined; }
   std::uint32_t reply_handle(std::uint32_t member) const noexcept { return members_[member].reply_handle; }
-  // Nobody will push any more and nothing is being sent. All members have joined and left (the local one by detaching);
-  // or, where this process has been in the group itself and knows its last call to be over, nobody has joined who has
-  // not left.
+  // Nobody will push any more and nothing is being sent: whoever has joined has left, and with it all calls are over,
+  // for no call is complete without everyone; or nobody has joined, and this process knows its last call to be over.
   bool drained(bool last_call_is_over) const noexcept;
 
   // A push from `member`, whose handle was right. Rejects and counts what does not fit.

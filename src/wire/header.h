@@ -2,12 +2,19 @@
 // Header: the 32 bytes before every message, little-endian (0.2 % of a 16 KB chunk). What never changes between the
 // messages of a group is named by a handle that JOIN handed out. Pure: decode() trusts nothing.
 //
-//    byte  0  version             byte  8  token of the receiving process: keeps strays out
-//          1  type                     12  handle: at an owner (group, member), at a member its group
-//          2  collective               16  sequence number of the call in its group
-//          3  datatype                 20  chunk; of an exchange: its step and source; of join, leave and credit
-//          messages: the owner's index 4  operation                24  count: elements of the whole call 5  zero 6 plan
-//          number (16 bits)
+//    byte  0  version
+//          1  type
+//          2  collective
+//          3  datatype
+//          4  operation
+//          5  zero
+//          6  plan number (16 bits)
+//          8  token of the receiving process: keeps strays out
+//         12  handle: at an owner (group, member), at a member its group
+//         16  sequence number of the call in its group
+//         20  chunk; of an exchange its step and source; of join, leave and credit messages the owner's index; of a
+//             goodbye the sender
+//         24  count: elements of the whole call
 #ifndef HPS_SRC_WIRE_HEADER_H
 #define HPS_SRC_WIRE_HEADER_H
 
@@ -34,8 +41,10 @@ enum class MessageType : std::uint8_t {
   abort,     // to a member: this call fails. Payload: the reason in words
   cancel,    // member -> owner: this call fails; forget it. Payload: as of abort
   shutdown,  // worker -> CPU-only rank: the workers are done
+  goodbye,   // the sender (in chunk) ends, and its connections with it
+  goodbye_reply,
 };
-inline constexpr std::uint8_t message_types = 11;
+inline constexpr std::uint8_t message_types = 13;
 
 enum class Collective : std::uint8_t { none, allreduce_hetero };
 inline constexpr std::uint8_t collectives = 2;

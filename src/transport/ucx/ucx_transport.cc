@@ -78,6 +78,7 @@ struct UcxTransport::Impl {
   std::vector<Request*> free_requests;
   std::vector<ucp_ep_h> broken;           // to be closed outside the callback that said so
   std::vector<ucs_status_ptr_t> closing;  // closes under way
+  bool closed = false;
 
   Status create_context();
   Status create_worker();
@@ -275,7 +276,9 @@ bool UcxTransport::arm() noexcept { return ucp_worker_arm(impl_->worker.get()) =
 
 int UcxTransport::event_descriptor() const noexcept { return impl_->descriptor; }
 
+// Only once: after it the handler may be gone, and messages still come.
 void UcxTransport::close() noexcept {
+  if (std::exchange(impl_->closed, true)) return;
   for (auto& peer : impl_->peers) {
     if (!peer) continue;
     if (peer->endpoint != nullptr) impl_->broken.push_back(std::exchange(peer->endpoint, nullptr));
