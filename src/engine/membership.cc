@@ -178,12 +178,18 @@ bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) n
     link.credits = reply.credits;
   } else if (link.joins == 0 && link.state == LinkState::joining) {
     link.state = LinkState::left;
-    fail({Code::peer_failed, reply.error, plan().owners[header.chunk].rank});
+    refused({Code::peer_failed, reply.error, plan().owners[header.chunk].rank});
   }
   // An owner that was asked twice accepts once; it can let go of the group only when it has answered both.
   if (closing_ && link.joins == 0 && link.state == LinkState::open) leave(header.chunk);
   if (!closing_) tell_progress();
   return true;
+}
+
+// Other members may not be refused, and would wait for this one.
+void Membership::refused(const Status& why) noexcept {
+  for (std::size_t i = 0; i < operations_.size(); ++i) abort(operations_[i]->sequence(), why);
+  fail(why);
 }
 
 bool Membership::on_leave_reply(const wire::Header& header) noexcept {

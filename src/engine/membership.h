@@ -124,6 +124,7 @@ class Membership {
   void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept;
   void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept;
   void tell_helpers(std::uint32_t sequence, const Status& why) noexcept;
+  void refused(const Status& why) noexcept;
   void fail(const Status& why) noexcept;
 
   MembershipContext context_;

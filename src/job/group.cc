@@ -82,7 +82,8 @@ Status make_spec(Runtime& runtime, const std::vector<MemberRecord>& records, con
   options.window = runtime.config().window;
   options.algorithm = runtime.config().algorithm;
   options.max_chunk_bytes = static_cast<std::uint32_t>(runtime.transport().max_chunk_bytes());
-  HPS_RETURN_IF_ERROR(make_plan(nodes, options, &spec->plan));
+  if (const Status made = make_plan(nodes, options, &spec->plan); !made.ok())
+    return {Code::invalid_config, "HPS_CHUNK or HPS_WINDOW does not fit this communicator: " + made.text()};
   spec->id = {records.front().rank, records.front().counter};
   for (const MemberRecord& worker : workers) spec->members.push_back(worker.rank);
   spec->layout = layout_from_nodes(node_of);
@@ -217,8 +218,7 @@ Status Group::join_owners(MPI_Comm comm) {
     membership_->join_all();
   }
   runtime_.wait([&] { return membership_->joined_all() || !membership_->failure().ok(); });
-  HPS_RETURN_IF_ERROR(membership_->failure());
-  return barrier(comm, runtime_.waiter());
+  return agree(comm, membership_->failure(), runtime_.waiter());
 }
 
 }  // namespace hps

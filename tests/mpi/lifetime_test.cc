@@ -167,6 +167,36 @@ void check_job(MPI_Comm workers) {
   check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::max, 3, false, 0, 2});
 }
 
+// Values that are found wrong only when a communicator is known. One rank has the wrong one, all get the error.
+void test_bad_sizes() {
+  if (world_size() == 1) return;  // nothing is shared out
+  const struct {
+    const char* key;
+    const char* value;
+    const char* words;
+    int rank;
+  } all[] = {{"hps_chunk", "7", "HPS_CHUNK", 0},
+             {"hps_window", "4000000000", "HPS_WINDOW", 0},
+             {"hps_serve_memory", "1K", "HPS_SERVE_MEMORY", world_size() - 1}};
+  for (const auto& bad : all) {
+    const Where where(std::string(bad.key) + "=" + bad.value);
+    const Settings settings = world_rank() == bad.rank ? Settings{{bad.key, bad.value}} : Settings{};
+    run_job(own_nodes(world_size(), world_size()), settings, [&](MPI_Comm workers) {
+      MPI_Comm_set_errhandler(workers, MPI_ERRORS_RETURN);
+      const std::vector<float> send(80021, 1);
+      GuardedBuffer receive(send.size() * sizeof(float));
+      const auto count = static_cast<int>(send.size());
+      for (int call = 0; call < 2; ++call)
+        expect_error(HPS_Allreduce_hetero(send.data(), receive.data(), count, MPI_FLOAT, MPI_SUM, workers),
+                     MPI_ERR_OTHER, bad.words);
+      expect_error(HPS_Comm_prepare(workers), MPI_ERR_OTHER, bad.words);
+      HPS_EXPECT(receive.guards_intact(), "recvbuf's guards were written to");
+      HPS_EXPECT(receive.untouched() || bad.rank != 0,
+                 "recvbuf was written to");  // a plan is made before anything else
+    });
+  }
+}
+
 // A second HPS_Init is an error and leaves the job as it is; a job after a job is not.
 void test_jobs() {
   for (int round = 0; round < 3; ++round) {
@@ -199,6 +229,7 @@ void test_all() {
   test_intercomm();
   test_info();
   test_variables();
+  test_bad_sizes();
   test_jobs();
   test_communicator_outlives_job();
 }
