@@ -89,7 +89,7 @@ void test_communicators(MPI_Comm workers) {
     for (MPI_Comm comm : comms) test_some_calls(comm);
     test_some_calls(workers);
   }
-  for (std::size_t i : {1, 0, 3, 2}) {
+  for (std::size_t i : {1u, 0u, 3u, 2u}) {
     HPS_EXPECT_OK(MPI_Comm_free(&comms[i]));
     test_some_calls(workers);
   }

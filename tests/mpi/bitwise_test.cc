@@ -143,7 +143,7 @@ struct Results {
 
 void check_job(const Placement& placement, const Settings& settings, const Results& right) {
   std::string all = "settings";
-  for (const auto& [key, value] : settings) all += " " + key + "=" + value;
+  for (const auto& [key, value] : settings) all.append(" ").append(key).append("=").append(value);
   const Where where(all);
   run_job(placement, settings, [&](MPI_Comm workers) {
     for (std::size_t c = 0; c < std::size(counts); ++c) {

@@ -90,8 +90,9 @@ T combine_serially(TestOp op, T left, T right) {
   if constexpr (std::is_floating_point_v<T>) {
     return op == TestOp::sum ? left + right : left * right;
   } else {
-    const auto a = static_cast<std::uint64_t>(left);
-    const auto b = static_cast<std::uint64_t>(right);
+    // The sign is extended, as it should be for a sum modulo 2^64.
+    const auto a = static_cast<std::uint64_t>(left);   // NOLINT(bugprone-signed-char-misuse)
+    const auto b = static_cast<std::uint64_t>(right);  // NOLINT(bugprone-signed-char-misuse)
     return static_cast<T>(op == TestOp::sum ? a + b : a * b);
   }
 }
