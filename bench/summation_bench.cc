@@ -5,10 +5,12 @@
 //
 //   bench/summation_bench --benchmark_filter=float32/sum
 //
-// Names are datatype/op/leaves/place/instruction set. In cache a vector has 16 KB (4 KB with more than 16 leaves); out
-// of cache all vectors together have 256 MB. Trees of more than 16 leaves are held against passes of the loop over 16
-// streams each.
+// Names are datatype/op/leaves/place/instruction set/threads. In cache a thread's part of a vector has 16 KB (4 KB with
+// more than 16 leaves); out of cache all vectors together have 256 MB. The loop adds numbers of the datatype where the
+// compiler has vectors for them, else, and for operations on bits, 64-bit integers: it stands for the memory. Trees of
+// more than 16 leaves are held against passes of the loop over 16 streams each.
 #include <benchmark/benchmark.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
@@ -78,16 +80,26 @@ Loop loop_of(Isa isa, std::uint32_t n, std::index_sequence<i...>) {
   return baseline[n - 2];
 }
 
-Loop loop_of(Isa isa, Datatype type, std::uint32_t n) {
+// What the loop for T adds, `bytes` of it: T, or what takes its place.
+template <class T>
+using Streamed =
+    std::conditional_t<std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_same_v<T, bool>, T, std::uint64_t>;
+
+struct LoopOver {
+  Loop loop;
+  std::size_t element_bytes;
+};
+
+LoopOver loop_of(Isa isa, Datatype type, std::uint32_t n) {
   constexpr auto up_to_max = std::make_index_sequence<max_operands - 1>();
   switch (type) {
-#define HPS_DATATYPE(name, ctype) \
-  case Datatype::name:            \
-    return loop_of<ctype>(isa, n, up_to_max);
+#define HPS_DATATYPE(name, ctype, kind) \
+  case Datatype::name:                  \
+    return {loop_of<Streamed<ctype>>(isa, n, up_to_max), sizeof(Streamed<ctype>)};
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
   }
-  return nullptr;
+  return {};
 }
 
 #if defined(__x86_64__)
@@ -106,10 +118,11 @@ struct Setting {
   std::uint32_t leaves;
   Place place;
   Isa isa;
+  int threads;
 
   std::string name() const {
     return std::string(datatype_name(type)) + '/' + op_name(op) + '/' + std::to_string(leaves) +
-           (place == Place::in_cache ? "/in_cache/" : "/out_of_cache/") + isa_name(isa);
+           (place == Place::in_cache ? "/in_cache/" : "/out_of_cache/") + isa_name(isa) + '/' + std::to_string(threads);
   }
 };
 
@@ -120,7 +133,7 @@ class Vectors {
       : memory_(static_cast<std::byte*>(std::aligned_alloc(page_bytes, count * bytes))), bytes_(bytes) {
     std::fill_n(memory_.get(), count * bytes, std::byte{0x3f});  // floats below 1, no denormals
   }
-  void* vector(std::uint32_t i) { return memory_.get() + i * bytes_; }
+  void* part(std::uint32_t i, std::size_t offset) { return memory_.get() + i * bytes_ + offset; }
 
   static constexpr std::size_t page_bytes = 4096;
 
@@ -135,12 +148,20 @@ class Vectors {
 // The times of one of the three contestants.
 class Turns {
  public:
+  // work(thread) is what a thread does, `repeats` times, all at once.
   template <class Work>
-  double time(int repeats, const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < repeats; ++i) {
-      work();
-      benchmark::ClobberMemory();
+  double time(int threads, int repeats, const Work& work) {
+    std::chrono::steady_clock::time_point start;
+#pragma omp parallel num_threads(threads)
+    {
+      const int thread = omp_get_thread_num();
+#pragma omp barrier
+#pragma omp master
+      start = std::chrono::steady_clock::now();
+      for (int i = 0; i < repeats; ++i) {
+        work(static_cast<std::size_t>(thread));
+        benchmark::ClobberMemory();
+      }
     }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     seconds_.push_back(spent.count() / repeats);
@@ -162,33 +183,48 @@ Layout flat_layout(std::uint32_t members) {
   return layout;
 }
 
+// Pages of a thread's part of a vector.
+std::size_t pages_a_part(const Setting& setting) {
+  if (setting.place == Place::in_cache) return setting.leaves <= max_operands ? 4 : 1;
+  return out_of_cache_bytes / (setting.leaves + 1) / Vectors::page_bytes / static_cast<std::size_t>(setting.threads);
+}
+
 void run(benchmark::State& state, const Setting& setting) {
-  const bool in_cache = setting.place == Place::in_cache;
-  const std::size_t pages_in_cache = setting.leaves <= max_operands ? 4 : 1;
-  const std::size_t pages_out_of_cache = out_of_cache_bytes / (setting.leaves + 1) / Vectors::page_bytes;
-  const std::size_t bytes = (in_cache ? pages_in_cache : pages_out_of_cache) * Vectors::page_bytes;
-  const std::size_t elements = bytes / datatype_bytes(setting.type);
-  const int repeats = in_cache ? 64 : 1;
+  const std::size_t part_bytes = pages_a_part(setting) * Vectors::page_bytes;
+  const std::size_t bytes = part_bytes * static_cast<std::size_t>(setting.threads);
+  const int repeats = setting.place == Place::in_cache ? 64 : 1;
   const std::uint32_t streams = std::min(setting.leaves, max_operands);
   const std::uint32_t passes = setting.leaves / streams;
   Vectors vectors(setting.leaves + 1, bytes);
-  std::vector<const void*> inputs;
-  for (std::uint32_t i = 0; i < setting.leaves; ++i) inputs.push_back(vectors.vector(i + 1));
+  const auto inputs_of = [&](std::size_t thread) {
+    std::vector<const void*> inputs;
+    for (std::uint32_t i = 0; i < setting.leaves; ++i) inputs.push_back(vectors.part(i + 1, thread * part_bytes));
+    return inputs;
+  };
+  std::vector<std::vector<const void*>> inputs;
+  for (std::size_t thread = 0; thread < static_cast<std::size_t>(setting.threads); ++thread)
+    inputs.push_back(inputs_of(thread));
   const Tree tree(flat_layout(setting.leaves));
-  double* const a = static_cast<double*>(vectors.vector(0));  // the triad's vectors: a third of the memory each
-  const std::size_t triad_elements = (setting.leaves + 1) * bytes / sizeof(double) / 3;
+  // The triad's vectors: a third of all memory each.
+  const std::size_t triad_elements = (setting.leaves + 1) * part_bytes / sizeof(double) / 3;
   const KernelTable& table = *kernel_table(setting.isa);
-  const Loop loop = loop_of(setting.isa, setting.type, streams);
+  const LoopOver over = loop_of(setting.isa, setting.type, streams);
+  const std::size_t elements = part_bytes / datatype_bytes(setting.type);
 
   Turns kernel_turns, loop_turns, triad_turns;
   for (auto _ : state) {
-    state.SetIterationTime(kernel_turns.time(repeats, [&] {
-      tree.evaluate(table, {setting.type, setting.op, elements}, inputs.data(), vectors.vector(0));
+    state.SetIterationTime(kernel_turns.time(setting.threads, repeats, [&](std::size_t thread) {
+      tree.evaluate(table, {setting.type, setting.op, elements}, inputs[thread].data(),
+                    vectors.part(0, thread * part_bytes));
     }));
-    loop_turns.time(repeats, [&] {
-      for (std::uint32_t i = 0; i < passes; ++i) loop(&inputs[i * streams], vectors.vector(0), elements);
+    loop_turns.time(setting.threads, repeats, [&](std::size_t thread) {
+      for (std::uint32_t i = 0; i < passes; ++i)
+        over.loop(&inputs[thread][i * streams], vectors.part(0, thread * part_bytes), part_bytes / over.element_bytes);
     });
-    triad_turns.time(repeats, [&] { triad(a, a + triad_elements, a + 2 * triad_elements, triad_elements); });
+    triad_turns.time(setting.threads, repeats, [&](std::size_t thread) {
+      auto* const a = static_cast<double*>(vectors.part(0, 0)) + 3 * thread * triad_elements;
+      triad(a, a + triad_elements, a + 2 * triad_elements, triad_elements);
+    });
   }
   const double moved = static_cast<double>(bytes);
   const double kernel_rate = kernel_turns.gigabytes_per_second(moved * (setting.leaves + 1));
@@ -196,7 +232,7 @@ void run(benchmark::State& state, const Setting& setting) {
   state.counters["kernel_GBps"] = kernel_rate;
   state.counters["loop_GBps"] = loop_rate;
   state.counters["triad_GBps"] =
-      triad_turns.gigabytes_per_second(static_cast<double>(3 * triad_elements * sizeof(double)));
+      triad_turns.gigabytes_per_second(static_cast<double>(3 * triad_elements) * setting.threads * sizeof(double));
   state.counters["percent_of_loop"] = 100 * kernel_rate / loop_rate;
 }
 
@@ -214,29 +250,40 @@ Isa best_isa() {
   return best;
 }
 
-// Sums of every type, with the best kernels; and of float32 the other operations, instruction sets and larger trees.
-void add_all(Place place) {
+// A type's first operation (sums, where it has them) with every number of leaves, its others with some; and sums of
+// float32 with other instruction sets and in larger trees.
+void add_all(Place place, int threads) {
   const Isa best = best_isa();
-  for (std::uint8_t type = 0; type < datatype_count; ++type) {
-    for (std::uint32_t leaves = 2; leaves <= max_operands; ++leaves) {
-      add({static_cast<Datatype>(type), Op::sum, leaves, place, best});
+  for (std::uint8_t t = 0; t < datatype_count; ++t) {
+    const auto type = static_cast<Datatype>(t);
+    bool first = true;
+    for (std::uint8_t o = 0; o < op_count; ++o) {
+      const auto op = static_cast<Op>(o);
+      if (!op_supports(op, type)) continue;
+      for (std::uint32_t leaves = 2; leaves <= max_operands; ++leaves) {
+        if (first || leaves == 2 || leaves == 8 || leaves == 16) add({type, op, leaves, place, best, threads});
+      }
+      first = false;
     }
   }
   for (std::uint32_t leaves : {2u, 8u, 16u}) {
-    for (Op op : {Op::prod, Op::min, Op::max}) add({Datatype::float32, op, leaves, place, best});
     for (Isa isa : all_isas) {
-      if (isa != best && kernel_table(isa) != nullptr) add({Datatype::float32, Op::sum, leaves, place, isa});
+      if (isa != best && kernel_table(isa) != nullptr) add({Datatype::float32, Op::sum, leaves, place, isa, threads});
     }
   }
-  for (std::uint32_t leaves : {17u, 24u, 40u, 64u, 1000u}) add({Datatype::float32, Op::sum, leaves, place, best});
+  for (std::uint32_t leaves : {17u, 24u, 40u, 64u, 1000u})
+    add({Datatype::float32, Op::sum, leaves, place, best, threads});
 }
 
 }  // namespace
 }  // namespace hps
 
 int main(int argc, char** argv) {
-  hps::add_all(hps::Place::in_cache);
-  hps::add_all(hps::Place::out_of_cache);
+  for (int threads : {1, omp_get_num_procs()}) {
+    hps::add_all(hps::Place::in_cache, threads);
+    hps::add_all(hps::Place::out_of_cache, threads);
+    if (omp_get_num_procs() == 1) break;
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -5,7 +5,8 @@
 // the canonical tree. Leaders then exchange: with n nodes and p the largest power of two <= n, the first 2(n-p) pair up
 // and the upper of each pair hands its vector to the lower; the p that remain exchange with partners at distance 1, 2,
 // 4, ... and combine, lower operand left; then everything is handed back down. These are the combinations of the
-// canonical tree in the same order, so the bits are those of every other algorithm.
+// canonical tree in the same order, so the bits are those of every other algorithm; for that, leaders exchange
+// partial results, which for 16-bit floats are floats, twice the bytes.
 //
 // Cost: log2 p exchanges of M bytes, two more where n is no power of two, two more where nodes hold several workers.
 // Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1),
@@ -39,7 +40,7 @@ class RecursiveDoubling final : public Operation {
   }
 
   bool on_exchange(std::uint32_t member, std::uint32_t step, ConstBytes payload) noexcept override {
-    if (ended() || payload.size() != arguments_.bytes() || !is_expected(member, step)) return false;
+    if (ended() || !is_expected(member, step) || payload.size() != step_bytes(step)) return false;
     for (const Arrived& one : arrived_) {
       if (one.member == member && one.step == step) return false;
     }
@@ -83,6 +84,12 @@ class RecursiveDoubling final : public Operation {
   std::uint32_t node_at(std::uint32_t place) const noexcept { return place < pairs_ ? 2 * place : place + pairs_; }
   std::uint32_t partner(std::uint32_t step) const noexcept { return leaders_[node_at(place() ^ (1u << step))]; }
   std::uint32_t doublings() const noexcept { return static_cast<std::uint32_t>(std::countr_zero(power_)); }
+
+  // Leaders exchange partial results; inside a node, and back down, vectors of elements travel.
+  std::uint64_t step_bytes(std::uint32_t step) const noexcept {
+    const bool is_partial = step == fold || step >= doubling;
+    return is_partial ? arguments_.count * datatype_bytes(partial_datatype(arguments_.datatype)) : arguments_.bytes();
+  }
 
   // Whether the algorithm has `member` send this rank that step at all.
   bool is_expected(std::uint32_t member, std::uint32_t step) const noexcept {
@@ -147,6 +154,7 @@ class RecursiveDoubling final : public Operation {
           .evaluate(arguments_.datatype, arguments_.op, inputs.data(), sum.data(), arguments_.count);
       value_ = std::move(sum);
     }
+    if (leaders_.size() > 1) convert(to_partial, step_bytes(doubling));
     if (is_upper()) {
       send(leaders_[node_ - 1], fold);
       state_ = State::awaiting_fold;
@@ -173,6 +181,7 @@ class RecursiveDoubling final : public Operation {
 
   bool take_exchanged() noexcept {
     if (step_ == doublings()) {
+      if (leaders_.size() > 1) convert(from_partial, arguments_.bytes());
       finish();
       return true;
     }
@@ -196,6 +205,14 @@ class RecursiveDoubling final : public Operation {
     const std::byte* left = other_is_left ? other.value.data() : value_.data();
     const std::byte* right = other_is_left ? value_.data() : other.value.data();
     combine(arguments_.datatype, arguments_.op, left, right, value_.data(), arguments_.count);
+  }
+
+  // Makes a vector of another form of the value.
+  void convert(void (*conversion)(Datatype, const void*, void*, std::size_t) noexcept, std::uint64_t bytes) noexcept {
+    if (partial_datatype(arguments_.datatype) == arguments_.datatype) return;
+    std::vector<std::byte> converted(bytes);
+    conversion(arguments_.datatype, value_.data(), converted.data(), arguments_.count);
+    value_ = std::move(converted);
   }
 
   // Hands the result down and writes it.

@@ -58,8 +58,16 @@ struct Flag {
 };
 
 constexpr char size_expected[] = "a size such as 8, 64K or 32M, 1 or more";
+#define HPS_DATATYPE(name, ctype, kind) #name ", "
 constexpr char datatypes[] =
-    "float32 (float), float64 (double), int8, int16, int32, int64, uint8, uint16, uint32 or uint64";
+#include "util/datatypes.def"
+    "or float and double for float32 and float64";
+#undef HPS_DATATYPE
+#define HPS_OP(name) " " #name
+constexpr char ops[] = "one of"
+#include "util/ops.def"
+    ;
+#undef HPS_OP
 
 // The one list of flags: parsing and help follow it.
 constexpr Flag flags[] = {
@@ -75,7 +83,7 @@ constexpr Flag flags[] = {
      [](std::string_view text, Options* o) { return parse_number(text, 0, &o->warmup); }},
     {"-t", "--datatype", "TYPE", datatypes, "the type of an element (default float32)",
      [](std::string_view text, Options* o) { return parse_datatype(text, &o->datatype); }},
-    {"-o", "--op", "OP", "sum, prod, min or max", "the operation (default sum)",
+    {"-o", "--op", "OP", ops, "the operation (default sum)",
      [](std::string_view text, Options* o) { return parse_op(text, &o->op); }},
     {nullptr, "--in-place", nullptr, nullptr, "send from the receive buffer (MPI_IN_PLACE)",
      [](std::string_view, Options* o) { return o->in_place = true; }},
@@ -143,10 +151,14 @@ Status check_together(bool max_given, const std::string& collective, Options* op
     return invalid("the smallest message, " + format_bytes(options->min_bytes) + ", is larger than the largest, " +
                    format_bytes(options->max_bytes));
   }
+  const std::string type = datatype_name(options->datatype);
+  if (!op_supports(options->op, options->datatype))
+    return invalid(std::string("the operation ") + op_name(options->op) + " is not defined on " + type);
+  if (options->vs_mpi && partial_datatype(options->datatype) != options->datatype)
+    return invalid("MPI has no " + type + " to measure: --vs-mpi wants another type");
   const std::uint64_t element = datatype_bytes(options->datatype);
   if (options->min_bytes < element) {
-    return invalid("the smallest message, " + format_bytes(options->min_bytes) + " bytes, is shorter than one " +
-                   datatype_name(options->datatype));
+    return invalid("the smallest message, " + format_bytes(options->min_bytes) + " bytes, is shorter than one " + type);
   }
   if (options->max_bytes / element > std::numeric_limits<int>::max()) {
     return invalid("the largest message, " + format_bytes(options->max_bytes) + ", is more than 2147483647 elements");
@@ -193,7 +205,7 @@ std::string help_text() {
                   flag.description);
     text += line;
   }
-  text += "\nTypes: " + std::string(datatypes) + ".\nOperations: sum, prod, min or max.\n";
+  text += "\nTypes: " + std::string(datatypes) + ".\nOperations, where MPI has them for the type: " + ops + ".\n";
   return text;
 }
 

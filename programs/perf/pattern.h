@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pattern: what each rank contributes in a measurement, and what must come out, exactly. Values are small whole
-// numbers, so that floating-point results do not depend on the order of operations: sums stay below 2^24 up to 2^17
-// ranks, products are 2 and 3 to small powers. Integers wrap around.
+// Pattern: what each rank contributes in a measurement, and what must come out, exactly. Numbers are whole and small,
+// so that floating-point results do not depend on the order of operations: sums stay below 2^24 up to 2^17 ranks (of
+// 16-bit floats below 2^8 up to 2^8 ranks), products are 2 and 3 to small powers. Integers wrap around. Logical values,
+// bits and pairs are such that a single rank decides now and then.
 //
 // Values repeat with a prime period, so filling and checking are copies and comparisons of blocks, about as fast as
 // memory, and a check between two batches of calls is short. Every call reads the pattern from another place (its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of what a user passes, and the way from MPI's handles to HPS's.
+// The checks of what a user passes.
 #ifndef HPS_SRC_API_ARGUMENTS_H
 #define HPS_SRC_API_ARGUMENTS_H
 
@@ -9,9 +9,6 @@
 #include "util/status.h"
 
 namespace hps::api {
-
-Status to_datatype(MPI_Datatype given, Datatype* type);
-Status to_op(MPI_Op given, Op* op);
 
 // What the user of HPS_Allreduce_hetero passed, but for the communicator.
 struct AllreduceCall {

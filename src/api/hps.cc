@@ -8,6 +8,7 @@
 
 #include "api/arguments.h"
 #include "api/errors.h"
+#include "api/handles.h"
 #include "coll/select.h"
 #include "job/process.h"
 
@@ -62,6 +63,15 @@ Status allreduce_hetero(const hps::api::AllreduceCall& call, MPI_Comm comm) {
   hps::allreduce_hetero::Arguments arguments;
   const Status checked = hps::api::to_arguments(call, group->is_cpu_only(), &arguments);
   return checked.ok() ? run(*group, arguments) : refuse(*group, checked);
+}
+
+MPI_Datatype half_type(const char* function, hps::Datatype datatype) {
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  guard(MPI_COMM_NULL, [&]() -> Status {
+    HPS_RETURN_IF_ERROR(check_mpi(function));
+    return hps::api::handle_of(datatype, &handle);
+  });
+  return handle;
 }
 
 Status get_plan(MPI_Comm comm, MPI_Count bytes, HPS_Plan* told, int max_shares, double* shares) {
@@ -136,6 +146,10 @@ int HPS_Get_version(int* major, int* minor, int* patch) {
   if (patch != nullptr) *patch = HPS_VERSION_PATCH;
   return MPI_SUCCESS;
 }
+
+MPI_Datatype HPS_Type_float16(void) { return half_type("HPS_Type_float16", hps::Datatype::float16); }
+
+MPI_Datatype HPS_Type_bfloat16(void) { return half_type("HPS_Type_bfloat16", hps::Datatype::bfloat16); }
 
 int HPS_Comm_prepare(MPI_Comm comm) {
   return guard(comm, [&]() -> Status {

@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
+
+#include <cstdint>
 #else
 #include <cfenv>
 #endif
@@ -23,13 +25,47 @@ class FpMode {
   FpMode& operator=(const FpMode&) = delete;
 
 #if defined(__x86_64__)
-  // MXCSR alone, a few cycles: x86-64 uses no x87 arithmetic for float and double, and fesetenv would load both.
-  FpMode() noexcept : saved_(_mm_getcsr()) { _mm_setcsr(default_mxcsr); }
-  ~FpMode() { _mm_setcsr(saved_); }
+  // Two control registers, a few cycles each: fesetenv, which loads all of both units, costs a hundred.
+  FpMode() noexcept : mxcsr_(_mm_getcsr()), x87_control_(x87_control()), x87_status_(x87_status()) {
+    _mm_setcsr(default_mxcsr);
+    if (x87_control_ != default_x87_control) set_x87_control(default_x87_control);
+  }
+  ~FpMode() {
+    _mm_setcsr(mxcsr_);
+    if (((x87_status() ^ x87_status_) & x87_exceptions) != 0) restore_x87_exceptions();
+    if (x87_control_ != default_x87_control) set_x87_control(x87_control_);
+  }
 
  private:
-  static constexpr unsigned default_mxcsr = 0x1f80;  // exceptions masked, round to nearest, FTZ and DAZ off
-  unsigned saved_;
+  static constexpr unsigned default_mxcsr = 0x1f80;             // exceptions masked, round to nearest, FTZ and DAZ off
+  static constexpr std::uint16_t default_x87_control = 0x037f;  // exceptions masked, round to nearest, 64 bits
+  static constexpr unsigned x87_exceptions = 0x003f;
+
+  static std::uint16_t x87_control() noexcept {
+    std::uint16_t control;
+    __asm__ volatile("fnstcw %0" : "=m"(control));
+    return control;
+  }
+  static void set_x87_control(std::uint16_t control) noexcept { __asm__ volatile("fldcw %0" : : "m"(control)); }
+  static std::uint16_t x87_status() noexcept {
+    std::uint16_t status;
+    __asm__ volatile("fnstsw %0" : "=m"(status));
+    return status;
+  }
+  // Long doubles raised exceptions. No instruction loads the status alone.
+  void restore_x87_exceptions() const noexcept {
+    struct {
+      std::uint32_t control, status, others[5];
+    } environment;
+    __asm__ volatile("fnstenv %0" : "=m"(environment));
+    environment.control = default_x87_control;
+    environment.status = (environment.status & ~x87_exceptions) | (x87_status_ & x87_exceptions);
+    __asm__ volatile("fldenv %0" : : "m"(environment));
+  }
+
+  unsigned mxcsr_;
+  std::uint16_t x87_control_;
+  std::uint16_t x87_status_;
 #else
   FpMode() noexcept {
     std::fegetenv(&saved_);

@@ -5,143 +5,64 @@
 //   HPS_KERNEL_TARGET        the attribute that names the instruction set
 //   HPS_KERNEL_VECTOR_BYTES  the size of its vectors
 // Everything is in an anonymous namespace, because each includer compiles it differently. Vectors are passed by
-// reference only: by value they would need one ABI for all instruction sets. Helpers carry no target attribute; they
-// are always inlined and take the kernel's.
+// reference only: by value they would need one ABI for all instruction sets.
 //
 // Cost: `operands` reads and one write an element. Stores are plain: results are sent next, and should be in the cache.
 #ifndef HPS_SRC_SUMMATION_KERNELS_IMPL_H
 #define HPS_SRC_SUMMATION_KERNELS_IMPL_H
 
+#define HPS_INLINE HPS_KERNEL_TARGET [[gnu::always_inline]] inline
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "summation/arithmetic_impl.h"
 #include "summation/canonical.h"
 #include "summation/kernels.h"
-
-#define HPS_INLINE [[gnu::always_inline]] inline
+#include "summation/pairs_impl.h"
+#include "summation/vectors_impl.h"
 
 namespace hps {
 
 namespace {
 
-inline constexpr std::size_t vector_bytes = HPS_KERNEL_VECTOR_BYTES;
-
-template <class Lane>
-struct Vectors {
-  typedef Lane Vector __attribute__((vector_size(vector_bytes)));
-};
-template <class Lane>
-using Vector = typename Vectors<Lane>::Vector;
-
-template <class Lane>
-HPS_INLINE void canonicalise(Vector<Lane>& value) {
-  if constexpr (std::is_floating_point_v<Lane>) {
-    const Vector<Lane> quiet_nan = Vector<Lane>{} + std::numeric_limits<Lane>::quiet_NaN();
-    value = value == value ? value : quiet_nan;
-  }
-}
-
-// The lesser of two floats. `a < b ? a : b` is b when the two are equal or unordered, so the two selections differ just
-// for zeros of different sign, where OR gives -0, and for a NaN with a number, where OR keeps the NaN a NaN.
-template <class Lane>
-HPS_INLINE void float_min(Vector<Lane>& left, const Vector<Lane>& right) {
-  using Bits = Vector<std::conditional_t<sizeof(Lane) == 4, std::int32_t, std::int64_t>>;
-  static_assert(sizeof(Lane) == 4 || sizeof(Lane) == 8);
-  const Vector<Lane> one = left < right ? left : right;
-  const Vector<Lane> other = right < left ? right : left;
-  left = reinterpret_cast<Vector<Lane>>(reinterpret_cast<Bits>(one) | reinterpret_cast<Bits>(other));
-}
-
-// What an operation does to vectors of T: take() an operand, combine() two, finish() the result.
-template <Op op, class T>
-struct Arithmetic;
-
-template <class T>
-struct ElementWise {
-  using Lane = T;
-  HPS_INLINE static void take(Vector<T>&) {}
-  HPS_INLINE static void finish(Vector<T>& value) { canonicalise<T>(value); }
-};
-
-template <class T>
-struct Arithmetic<Op::sum, T> : ElementWise<T> {
-  HPS_INLINE static void combine(Vector<T>& left, const Vector<T>& right) { left = left + right; }
-};
-
-template <class T>
-struct Arithmetic<Op::prod, T> : ElementWise<T> {
-  HPS_INLINE static void combine(Vector<T>& left, const Vector<T>& right) { left = left * right; }
-};
-
-template <class T>
-struct Arithmetic<Op::min, T> : ElementWise<T> {
-  HPS_INLINE static void combine(Vector<T>& left, const Vector<T>& right) {
-    if constexpr (std::is_floating_point_v<T>) {
-      float_min<T>(left, right);
-    } else {
-      left = left < right ? left : right;
-    }
-  }
-};
-
-// MAX of floats is -MIN of the negated operands: AND in place of float_min's OR could turn a NaN into a number.
-template <class T>
-struct Arithmetic<Op::max, T> : ElementWise<T> {
-  HPS_INLINE static void take(Vector<T>& value) {
-    if constexpr (std::is_floating_point_v<T>) value = -value;
-  }
-  HPS_INLINE static void combine(Vector<T>& left, const Vector<T>& right) {
-    if constexpr (std::is_floating_point_v<T>) {
-      float_min<T>(left, right);
-    } else {
-      left = left > right ? left : right;
-    }
-  }
-  HPS_INLINE static void finish(Vector<T>& value) {
-    take(value);
-    canonicalise<T>(value);
-  }
-};
-
-// What T is computed in. Sums and products of signed integers wrap, so they are those of the unsigned type.
-template <Op op, class T>
-struct LaneOf {
-  using Type = T;
-};
-template <Op op, class T>
-requires(std::is_integral_v<T> && (op == Op::sum || op == Op::prod)) struct LaneOf<op, T> {
-  using Type = std::make_unsigned_t<T>;
-};
-
 // The tree over input[0] .. input[operands-1] at byte `at`.
-template <class Op, std::uint32_t operands>
-HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, Vector<typename Op::Lane>& result) {
+template <class In, class Work, std::uint32_t operands>
+HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, Vector<typename In::Lane>& result) {
   if constexpr (operands == 1) {
-    std::memcpy(&result, input[0] + at, sizeof result);
-    Op::take(result);
+    In::load(input[0] + at, result);
+    Work::take(result);
   } else {
     constexpr std::uint32_t left = canonical_left(operands);
-    Vector<typename Op::Lane> right;
-    combine_tree<Op, left>(input, at, result);
-    combine_tree<Op, operands - left>(input + left, at, right);
-    Op::combine(result, right);
+    Vector<typename In::Lane> right;
+    combine_tree<In, Work, left>(input, at, result);
+    combine_tree<In, Work, operands - left>(input + left, at, right);
+    Work::combine(result, right);
   }
 }
 
-// What is left when no whole vector is: `bytes` bytes at byte `at`.
+// Where the result of what lies at byte `at` of the inputs goes.
+template <class In, class Out>
+constexpr std::size_t output_at(std::size_t at) {
+  static_assert(In::bytes <= 2 * Out::bytes && Out::bytes <= 2 * In::bytes);
+  if constexpr (In::bytes == Out::bytes) return at;
+  return In::bytes < Out::bytes ? 2 * at : at / 2;
+}
+
+// What is left when no whole vector is: `bytes` bytes of every input at byte `at`, `output_bytes` of the output.
 struct Remainder {
   const std::byte* const* inputs;
   std::byte* output;
   std::size_t at;
   std::size_t bytes;
+  std::size_t output_bytes;
 };
 
 // Pads the remainder to a whole vector, which is one more for `kernel` to take.
-void reduce_padded(const Remainder& last, Kernel kernel, std::uint32_t operands, std::size_t elements) noexcept {
+void reduce_padded(const Remainder& last, Kernel kernel, std::uint32_t operands, std::size_t step_bytes) noexcept {
   alignas(vector_bytes) std::byte padded[max_operands][vector_bytes];
   alignas(vector_bytes) std::byte result[vector_bytes];
   const std::byte* padded_inputs[max_operands];
@@ -150,48 +71,138 @@ void reduce_padded(const Remainder& last, Kernel kernel, std::uint32_t operands,
     std::memcpy(padded[i], last.inputs[i] + last.at, last.bytes);
     padded_inputs[i] = padded[i];
   }
-  kernel(padded_inputs, result, elements);
-  std::memcpy(last.output + last.at, result, last.bytes);
+  kernel(padded_inputs, result, step_bytes);
+  std::memcpy(last.output, result, last.output_bytes);
 }
 
-template <class Op, std::uint32_t operands>
-HPS_KERNEL_TARGET void reduce(const std::byte* const* inputs, std::byte* output, std::size_t elements) noexcept {
-  using Lane = typename Op::Lane;
+template <class In, class Work, class Out, std::uint32_t operands>
+HPS_KERNEL_TARGET void reduce(const std::byte* const* inputs, std::byte* output, std::size_t bytes) noexcept {
   const std::byte* input[operands];  // a copy that no store can alias: it stays in registers
   for (std::uint32_t i = 0; i < operands; ++i) input[i] = inputs[i];
-  const std::size_t bytes = elements * sizeof(Lane);
   std::size_t at = 0;
-  for (; bytes - at >= vector_bytes; at += vector_bytes) {
-    Vector<Lane> result;
-    combine_tree<Op, operands>(input, at, result);
-    Op::finish(result);
-    std::memcpy(output + at, &result, sizeof result);
+  for (; bytes - at >= In::bytes; at += In::bytes) {
+    Vector<typename In::Lane> result;
+    combine_tree<In, Work, operands>(input, at, result);
+    Work::finish(result);
+    Out::store(result, output + output_at<In, Out>(at));
   }
   if (at < bytes) {
-    reduce_padded({inputs, output, at, bytes - at}, &reduce<Op, operands>, operands, vector_bytes / sizeof(Lane));
+    const Remainder last = {inputs, output + output_at<In, Out>(at), at, bytes - at, output_at<In, Out>(bytes - at)};
+    reduce_padded(last, &reduce<In, Work, Out, operands>, operands, In::bytes);
   }
 }
 
-template <class T, Op op, std::uint32_t... i>
-consteval KernelRow make_row(std::integer_sequence<std::uint32_t, i...>) {
+// What T is computed in. Bits and sums and products of signed integers are those of the unsigned type.
+template <Op op, class T>
+struct LaneOf {
+  static constexpr bool unsigned_does = op != Op::min && op != Op::max;
+  using Integer = typename std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && unsigned_does,
+                                              std::make_unsigned<T>, std::type_identity<T>>::type;
+  using Type = std::conditional_t<std::is_same_v<T, bool> || std::is_same_v<T, std::byte>, std::uint8_t, Integer>;
+};
+template <Op op, class T>
+struct LaneOf<op, std::complex<T>> {
+  using Type = T;
+};
+template <Op op, class T>
+requires(sizeof(T) == 2 && !std::is_integral_v<T>) struct LaneOf<op, T> {  // the 16-bit floats
+  using Type = float;
+};
+template <Op op, class T>
+struct LaneOf<op, ValueIndex<T>> {
+  using Type = std::int64_t;
+};
+
+// The arithmetic of an operation on T.
+template <Op op, class T>
+struct WorkOf {
   using Lane = typename LaneOf<op, T>::Type;
-  return {{&reduce<Arithmetic<op, Lane>, i + 2>...}};
+  static auto choose() {
+    if constexpr (op == Op::sum) return Sum<Lane>();
+    if constexpr (op == Op::prod) return Product<Lane>();
+    if constexpr (op == Op::min) return Minimum<Lane>();
+    if constexpr (op == Op::max) return Maximum<Lane>();
+    if constexpr (op == Op::land) return Logical<And, Lane>();
+    if constexpr (op == Op::lor) return Logical<Or, Lane>();
+    if constexpr (op == Op::lxor) return Logical<ExclusiveOr, Lane>();
+    if constexpr (op == Op::band) return Bitwise<And, std::uint64_t>();
+    if constexpr (op == Op::bor) return Bitwise<Or, std::uint64_t>();
+    if constexpr (op == Op::bxor) return Bitwise<ExclusiveOr, std::uint64_t>();
+  }
+  using Type = decltype(choose());
+};
+template <class T>
+struct WorkOf<Op::prod, std::complex<T>> {
+  using Type = ComplexProduct<T>;
+};
+template <class T>
+struct WorkOf<Op::minloc, ValueIndex<T>> {
+  using Type = Location<T, Extreme::minimum, sizeof(ValueIndex<T>)>;
+};
+template <class T>
+struct WorkOf<Op::maxloc, ValueIndex<T>> {
+  using Type = Location<T, Extreme::maximum, sizeof(ValueIndex<T>)>;
+};
+
+constexpr bool is_bitwise(Op op) { return op == Op::band || op == Op::bor || op == Op::bxor; }
+
+using From2 = std::make_integer_sequence<std::uint32_t, max_operands - 1>;
+
+template <class In, class Work, class Out, std::uint32_t... i>
+consteval KernelRow make_row(const WideKernels* wide, std::integer_sequence<std::uint32_t, i...>) {
+  return {{&reduce<In, Work, Out, i + 2>...}, wide};
 }
 
-template <class T>
-consteval KernelRows make_rows() {
-  constexpr auto up_to_max = std::make_integer_sequence<std::uint32_t, max_operands - 1>();
-  return {{
-#define HPS_OP(name) make_row<T, Op::name>(up_to_max),
+template <class In, class Work, std::uint32_t... i>
+consteval WideKernels make_wide(std::integer_sequence<std::uint32_t, i...>) {
+  using Wide = Memory<float>;
+  return {{&reduce<In, Identity<float>, Wide, 1>, &reduce<In, Work, Wide, i + 2>...},
+          {&reduce<Wide, Work, Wide, i + 2>...},
+          &reduce<Wide, Identity<float>, In, 1>};
+}
+
+template <class T, class Work>
+constexpr WideKernels wide_kernels = make_wide<Packed<T>, Work>(From2());
+
+template <class T, Op op, Datatype type>
+consteval KernelRow make_row() {
+  if constexpr (!op_supports(op, type)) {
+    return {};
+  } else {
+    using Work = typename WorkOf<op, T>::Type;
+    using Lane = std::conditional_t<is_bitwise(op), std::uint64_t, typename LaneOf<op, T>::Type>;
+    if constexpr (partial_datatype(type) != type) {
+      return make_row<Packed<T>, Work, Packed<T>>(&wide_kernels<T, Work>, From2());
+    } else {
+      return make_row<Memory<Lane>, Work, Memory<Lane>>(nullptr, From2());
+    }
+  }
+}
+
+template <class T, Datatype type>
+constexpr KernelRows rows = {{
+#define HPS_OP(name) make_row<T, Op::name, type>(),
 #include "util/ops.def"
 #undef HPS_OP
-  }};
+}};
+
+template <class T, Datatype type>
+consteval const KernelRows* rows_of() {
+  if constexpr (std::is_same_v<T, long double>) {
+    return &long_double_rows;
+  } else if constexpr (std::is_same_v<T, std::complex<long double>>) {
+    return &complex_long_double_rows;
+  } else if constexpr (std::is_same_v<T, ValueIndex<long double>>) {
+    return &long_double_int_rows;
+  } else {
+    return &rows<T, type>;
+  }
 }
 
 }  // namespace
 
 constinit const KernelTable HPS_KERNEL_TABLE = {{
-#define HPS_DATATYPE(name, ctype) make_rows<ctype>(),
+#define HPS_DATATYPE(name, ctype, kind) rows_of<ctype, Datatype::name>(),
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
 }};

@@ -25,10 +25,15 @@ Value join_node(const Layout::Node& node, Expression& expression) {
   return expression.join(values);
 }
 
-Value join_layout(const Layout& layout, Expression& expression) {
+// What leaves a node is rounded, where the program wants to know of rounding.
+Program compile(const Layout& layout, std::uint32_t leaves, Rounding rounding) {
+  Expression expression;
   std::vector<Value> values;
-  for (const Layout::Node& node : layout.nodes) values.push_back(join_node(node, expression));
-  return expression.join(values);
+  for (const Layout::Node& node : layout.nodes) {
+    const Value value = join_node(node, expression);
+    values.push_back(rounding == Rounding::as_said ? expression.round(value) : value);
+  }
+  return Program(expression, expression.join(values), leaves, rounding);
 }
 
 std::uint32_t members_of(const Layout& layout) {
@@ -51,9 +56,9 @@ Layout layout_of_node(Layout::Node node) {
 }  // namespace
 
 Tree::Tree(const Layout& layout) : leaves_(members_of(layout)) {
-  Expression expression;
-  const Value root = join_layout(layout, expression);
-  if (leaves_ > 1) program_ = Program(expression, root, leaves_);
+  if (leaves_ == 1) return;
+  program_ = compile(layout, leaves_, Rounding::none);
+  wide_program_ = compile(layout, leaves_, Rounding::as_said);
 }
 
 Tree::Tree(const Layout::Node& node) : Tree(layout_of_node(node)) {}
@@ -67,15 +72,46 @@ void Tree::evaluate(const KernelTable& kernels, const Operation& operation, cons
     return;
   }
   const FpMode default_mode;
-  program_.run(kernels.row(operation.type, operation.op), inputs, output, operation.elements, element_bytes);
+  const KernelRow& row = kernels.row(operation.type, operation.op);
+  (row.wide == nullptr ? program_ : wide_program_).run(row, inputs, output, operation.elements, element_bytes);
 }
 
 void combine(Datatype type, Op op, const void* left, const void* right, void* output, std::size_t elements) noexcept {
   const std::byte* const inputs[] = {static_cast<const std::byte*>(left), static_cast<const std::byte*>(right)};
   const FpMode default_mode;
-  best_kernel_table().row(type, op).of(2)(inputs, static_cast<std::byte*>(output), elements);
+  const KernelRow& row = best_kernel_table().row(type, op);
+  const Kernel kernel = row.wide == nullptr ? row.of(2) : row.wide->combine[0];
+  kernel(inputs, static_cast<std::byte*>(output), elements * datatype_bytes(partial_datatype(type)));
 }
 
-bool op_supports(Op op, Datatype type) noexcept { return best_kernel_table().row(type, op).of(2) != nullptr; }
+namespace {
+
+// A copy where there is no kernel for it.
+void convert(Kernel kernel, const void* from, void* to, std::size_t bytes) noexcept {
+  if (kernel == nullptr) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  const auto* input = static_cast<const std::byte*>(from);
+  const FpMode default_mode;
+  kernel(&input, static_cast<std::byte*>(to), bytes);
+}
+
+// Those that widen and round one vector are the same for every operation.
+const WideKernels* wide_kernels(Datatype type) noexcept {
+  return partial_datatype(type) == type ? nullptr : best_kernel_table().row(type, Op::sum).wide;
+}
+
+}  // namespace
+
+void to_partial(Datatype type, const void* input, void* output, std::size_t elements) noexcept {
+  const WideKernels* wide = wide_kernels(type);
+  convert(wide == nullptr ? nullptr : wide->widen[0], input, output, elements * datatype_bytes(type));
+}
+
+void from_partial(Datatype type, const void* input, void* output, std::size_t elements) noexcept {
+  const WideKernels* wide = wide_kernels(type);
+  convert(wide == nullptr ? nullptr : wide->round, input, output, elements * datatype_bytes(partial_datatype(type)));
+}
 
 }  // namespace hps

@@ -7,9 +7,10 @@
 // operands; these are combined in a balanced binary tree (neighbours first). The operand of lower index is always the
 // left one.
 //
-// So that every evaluation of the tree gives the same bits, whole or node by node: integers wrap; a floating-point
-// result that is not a number is the canonical quiet NaN (with one leaf, which is copied, the contribution's own); MIN
-// and MAX are not a number if any operand is not, and hold -0 to be less than +0.
+// Sums of 16-bit floats are kept as floats inside a node, and again between nodes, and rounded once at the end of each.
+//
+// So that every evaluation of the tree gives the same bits, whole or node by node, results are those that
+// summation/kernels.h lists; with one leaf, which is copied, the contribution's own.
 #ifndef HPS_SRC_SUMMATION_TREE_H
 #define HPS_SRC_SUMMATION_TREE_H
 
@@ -49,14 +50,18 @@ class Tree {
 
  private:
   std::uint32_t leaves_ = 0;
-  Program program_;  // empty with one leaf
+  Program program_;       // both empty with one leaf
+  Program wide_program_;  // for datatypes with wide intermediate values
 };
 
-// output[i] = left[i] op right[i]: one node of the tree. The output may be one of the inputs.
+// For those who walk the tree between nodes step by step: what they exchange are elements of partial_datatype(type).
+
+// output[i] = left[i] op right[i], partial results all. The output may be one of the inputs.
 void combine(Datatype type, Op op, const void* left, const void* right, void* output, std::size_t elements) noexcept;
 
-// Whether `op` is defined on `type`.
-bool op_supports(Op op, Datatype type) noexcept;
+// Makes a partial result of a node's, and elements of the partial result at the root. Input and output do not overlap.
+void to_partial(Datatype type, const void* input, void* output, std::size_t elements) noexcept;
+void from_partial(Datatype type, const void* input, void* output, std::size_t elements) noexcept;
 
 }  // namespace hps
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "util/element_types.h"
+
 namespace hps {
 
 // A rank in MPI_COMM_WORLD: how every process of the job is named inside HPS. A rank within a communicator is called a
@@ -26,8 +28,11 @@ inline constexpr TimeNs never_ns = INT64_MAX;
 using ConstBytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
+// What MPI's rules tell apart (MPI-3.1, 5.9.2): kinds of types have the same operations.
+enum class DatatypeKind : std::uint8_t { integer, floating, complex, logical, raw, pair };
+
 enum class Datatype : std::uint8_t {
-#define HPS_DATATYPE(name, ctype) name,
+#define HPS_DATATYPE(name, ctype, kind) name,
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
 };
@@ -39,7 +44,7 @@ enum class Op : std::uint8_t {
 };
 
 inline constexpr std::uint8_t datatype_count = 0
-#define HPS_DATATYPE(name, ctype) +1
+#define HPS_DATATYPE(name, ctype, kind) +1
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
     ;
@@ -53,7 +58,7 @@ inline constexpr std::uint8_t op_count = 0
 // Bytes of one element; `type` must be one of the enumerators.
 constexpr std::size_t datatype_bytes(Datatype type) noexcept {
   constexpr std::size_t bytes[] = {
-#define HPS_DATATYPE(name, ctype) sizeof(ctype),
+#define HPS_DATATYPE(name, ctype, kind) sizeof(ctype),
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
   };
@@ -62,7 +67,7 @@ constexpr std::size_t datatype_bytes(Datatype type) noexcept {
 
 constexpr const char* datatype_name(Datatype type) noexcept {
   constexpr const char* names[] = {
-#define HPS_DATATYPE(name, ctype) #name,
+#define HPS_DATATYPE(name, ctype, kind) #name,
 #include "util/datatypes.def"
 #undef HPS_DATATYPE
   };
@@ -76,6 +81,47 @@ constexpr const char* op_name(Op op) noexcept {
 #undef HPS_OP
   };
   return names[static_cast<std::size_t>(op)];
+}
+
+constexpr DatatypeKind datatype_kind(Datatype type) noexcept {
+  constexpr DatatypeKind kinds[] = {
+#define HPS_DATATYPE(name, ctype, kind) DatatypeKind::kind,
+#include "util/datatypes.def"
+#undef HPS_DATATYPE
+  };
+  return kinds[static_cast<std::size_t>(type)];
+}
+
+// Whether MPI defines `op` on elements of `type`.
+constexpr bool op_supports(Op op, Datatype type) noexcept {
+  using Kind = DatatypeKind;
+  const Kind kind = datatype_kind(type);
+  switch (op) {
+    case Op::sum:
+    case Op::prod:
+      return kind == Kind::integer || kind == Kind::floating || kind == Kind::complex;
+    case Op::min:
+    case Op::max:
+      return kind == Kind::integer || kind == Kind::floating;
+    case Op::land:
+    case Op::lor:
+    case Op::lxor:
+      return kind == Kind::integer || kind == Kind::logical;
+    case Op::band:
+    case Op::bor:
+    case Op::bxor:
+      return kind == Kind::integer || kind == Kind::raw;
+    case Op::minloc:
+    case Op::maxloc:
+      return kind == Kind::pair;
+  }
+  return false;
+}
+
+// What intermediate results are held in: sums of 16-bit floats keep the precision of a float between the roundings that
+// the canonical tree prescribes.
+constexpr Datatype partial_datatype(Datatype type) noexcept {
+  return type == Datatype::float16 || type == Datatype::bfloat16 ? Datatype::float32 : type;
 }
 
 }  // namespace hps

@@ -4,8 +4,10 @@
 //
 // The product of all of these is sampled: every datatype meets every operation once for each number of workers, in a
 // placement that changes with that number; the other placements take a part of it.
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,23 +21,26 @@ namespace {
 
 std::uint64_t calls = 0;  // so far in this job: the same on every worker, for all make the same calls
 
-Case next_case(TestOp op, int count) {
+Case next_case(Op op, int count) {
   ++calls;
   return {op, count, calls % 2 == 0, calls % 3 * 3, calls};
 }
 
 // Every datatype by every name, with every operation, or with one that changes from name to name.
 void test_types(MPI_Comm workers, bool every_op) {
-  int names = 0;
-  for_each_type([&]<class T>(MPI_Datatype datatype, const char* name) {
-    const TestOp own_op = all_ops[(++names + static_cast<int>(calls)) % 4];
-    for (TestOp op : all_ops) {
+  std::size_t names = 0;
+  for_each_type([&]<class T>(const NamedType& type) {
+    std::vector<Op> ops;
+    std::copy_if(std::begin(reference::all_ops), std::end(reference::all_ops), std::back_inserter(ops),
+                 [&](Op op) { return type.supports(op); });
+    const Op own_op = ops[(++names + calls) % ops.size()];
+    for (Op op : ops) {
       if (!every_op && op != own_op) continue;
-      check_allreduce<T>(workers, datatype, name, next_case(op, 101));
-      if (op == own_op) check_allreduce<T>(workers, datatype, name, next_case(op, 10007));
+      check_allreduce<T>(workers, type.mpi, type.name, next_case(op, 101));
+      if (op == own_op) check_allreduce<T>(workers, type.mpi, type.name, next_case(op, 10007));
     }
-    check_allreduce<T>(workers, datatype, name, next_case(own_op, 1));
-    check_allreduce<T>(workers, datatype, name, next_case(own_op, 0));
+    check_allreduce<T>(workers, type.mpi, type.name, next_case(own_op, 1));
+    check_allreduce<T>(workers, type.mpi, type.name, next_case(own_op, 0));
   });
 }
 
@@ -53,19 +58,19 @@ void test_sizes(MPI_Comm workers, MPI_Datatype datatype, const char* name) {
   for (MPI_Count bytes : thresholds(workers)) {
     const auto count = static_cast<int>(bytes / static_cast<MPI_Count>(sizeof(T)));
     for (int near : {count - 1, count, count + 1}) {
-      if (near >= 0) check_allreduce<T>(workers, datatype, name, next_case(TestOp::sum, near));
+      if (near >= 0) check_allreduce<T>(workers, datatype, name, next_case(Op::sum, near));
     }
   }
 }
 
 void test_large(MPI_Comm workers) {
-  check_allreduce<float>(workers, MPI_FLOAT, "MPI_FLOAT", next_case(TestOp::sum, 300007));
-  check_allreduce<std::int8_t>(workers, MPI_INT8_T, "MPI_INT8_T", next_case(TestOp::prod, 1000003));
-  check_allreduce<double>(workers, MPI_DOUBLE, "MPI_DOUBLE", next_case(TestOp::max, 600011));
+  check_allreduce<float>(workers, MPI_FLOAT, "MPI_FLOAT", next_case(Op::sum, 300007));
+  check_allreduce<std::int8_t>(workers, MPI_INT8_T, "MPI_INT8_T", next_case(Op::prod, 1000003));
+  check_allreduce<double>(workers, MPI_DOUBLE, "MPI_DOUBLE", next_case(Op::max, 600011));
 }
 
 void test_some_calls(MPI_Comm comm) {
-  for (int count : {3, 1009, 40009}) check_allreduce<int>(comm, MPI_INT, "MPI_INT", next_case(TestOp::sum, count));
+  for (int count : {3, 1009, 40009}) check_allreduce<int>(comm, MPI_INT, "MPI_INT", next_case(Op::sum, count));
 }
 
 // The ranks of `comm` with the same colour, in their order or the reverse.
@@ -101,7 +106,7 @@ void test_many_communicators(MPI_Comm workers) {
     const Where where("communicator " + std::to_string(i) + " of 200");
     MPI_Comm copy = MPI_COMM_NULL;
     HPS_EXPECT_OK(MPI_Comm_dup(workers, &copy));
-    check_allreduce<int>(copy, MPI_INT, "MPI_INT", next_case(TestOp::sum, i % 4 == 0 ? 20011 : 5));
+    check_allreduce<int>(copy, MPI_INT, "MPI_INT", next_case(Op::sum, i % 4 == 0 ? 20011 : 5));
     HPS_EXPECT_OK(MPI_Comm_free(&copy));
   }
 }

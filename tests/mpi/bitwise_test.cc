@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results are bitwise the same on every rank and in every run, whatever the number of CPU-only ranks, the chunk size,
 // the window, the algorithm, the link rates and the message size: namely what the canonical tree gives, which is
-// evaluated here a second time, from its description in src/summation/tree.h and not from its code.
+// evaluated here by the serial reference.
 //
 // The contributions are floats of widely different exponents, so that every other order of operations gives other bits.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,141 +13,122 @@
 #include "hps.h"
 #include "jobs.h"
 #include "oracle.h"
+#include "reference/tree.h"
 
 namespace hps::test {
 namespace {
 
+// Any exponents; for MIN and MAX now and then what they must take care with.
 template <class T>
-T combine_in_order(TestOp op, T left, T right) {
-  T result;
-  switch (op) {
-    case TestOp::sum:
-      result = left + right;
-      break;
-    case TestOp::prod:
-      result = left * right;
-      break;
-    default:
-      if (std::isnan(left) || std::isnan(right)) return std::numeric_limits<T>::quiet_NaN();
-      const bool left_is_less = left < right || (left == right && std::signbit(left));
-      result = left_is_less == (op == TestOp::min) ? left : right;
-  }
-  return std::isnan(result) ? std::numeric_limits<T>::quiet_NaN() : result;
+std::vector<T> wide_values(Op op, int member, std::size_t count) {
+  reference::Random random(static_cast<std::uint64_t>(member) * 1000003 + static_cast<std::uint64_t>(op));
+  std::vector<T> values;
+  const bool special = op != Op::sum && op != Op::prod;
+  while (values.size() < count)
+    values.push_back(special ? reference::any_value<T>(random) : reference::ordinary_value<T>(random));
+  return values;
 }
 
-template <class T>
-using Vector = std::vector<T>;
-
-template <class T>
-Vector<T> combine_in_order(TestOp op, const Vector<T>& left, const Vector<T>& right) {
-  Vector<T> result(left.size());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = combine_in_order(op, left[i], right[i]);
-  return result;
-}
-
-// One level of the tree: pairs first, until a power of two is left; then neighbours, until one is left.
-template <class T>
-Vector<T> canonical(TestOp op, const std::vector<Vector<T>>& operands) {
-  const std::size_t pairs = operands.size() - std::bit_floor(operands.size());
-  std::vector<Vector<T>> left;
-  for (std::size_t i = 0; i < operands.size(); i += i < 2 * pairs ? 2 : 1)
-    left.push_back(i < 2 * pairs ? combine_in_order(op, operands[i], operands[i + 1]) : operands[i]);
-  for (; left.size() > 1; left.resize(left.size() / 2)) {
-    for (std::size_t i = 0; i < left.size() / 2; ++i) left[i] = combine_in_order(op, left[2 * i], left[2 * i + 1]);
-  }
-  return left.front();
-}
-
-// Any exponent for sums; for products such that none overflows; and now and then what MIN and MAX must take care with.
-template <class T>
-T wide_value(TestOp op, int member, std::size_t i) {
-  const std::uint64_t bits = mix(static_cast<std::uint64_t>(member) * 1000003 + i);
-  const bool special = op == TestOp::min || op == TestOp::max;
-  const T specials[] = {T(0), -T(0), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity(),
-                        -std::numeric_limits<T>::denorm_min()};
-  if (special && bits % 3 == 0) return specials[bits / 3 % 5];
-  const int range = op == TestOp::prod ? 8 : 40;
-  const T mantissa = T(1) + static_cast<T>(bits >> 40) / static_cast<T>(1 << 24);
-  const T value = std::ldexp(mantissa, static_cast<int>(bits % static_cast<unsigned>(2 * range)) - range);
-  return (bits >> 20 & 1) != 0 ? -value : value;
-}
-
-// The nodes of the workers, by worker: nodes in the order of their first worker.
-std::vector<std::vector<int>> worker_nodes(const Placement& placement) {
-  std::vector<std::vector<int>> nodes;
+// The workers on their nodes, in the order of the nodes' first workers.
+Layout worker_layout(const Placement& placement) {
+  Layout layout;
   std::vector<int> names;
-  int member = 0;
+  std::uint32_t member = 0;
   for (const Seat& seat : placement.seats) {
     if (seat.cpu_only) continue;
     const auto at = std::find(names.begin(), names.end(), seat.node);
     if (at == names.end()) {
       names.push_back(seat.node);
-      nodes.push_back({member++});
+      layout.nodes.push_back({{{{member++}}}});
     } else {
-      nodes[static_cast<std::size_t>(at - names.begin())].push_back(member++);
+      layout.nodes[static_cast<std::size_t>(at - names.begin())].switches[0].members.push_back(member++);
     }
   }
-  return nodes;
+  return layout;
+}
+
+std::uint32_t members_of(const Layout& layout) {
+  std::uint32_t members = 0;
+  for (const Layout::Node& node : layout.nodes) members += static_cast<std::uint32_t>(node.switches[0].members.size());
+  return members;
 }
 
 template <class T>
-Vector<T> wide_values(TestOp op, int member, std::size_t count) {
-  Vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = wide_value<T>(op, member, i);
-  return values;
+std::vector<T> tree_result(Op op, const Layout& layout, std::size_t count) {
+  std::vector<std::vector<T>> values;
+  for (std::uint32_t member = 0; member < members_of(layout); ++member)
+    values.push_back(wide_values<T>(op, static_cast<int>(member), count));
+  return reference::evaluate(layout, op, values);
 }
 
 template <class T>
-Vector<T> tree_result(TestOp op, const std::vector<std::vector<int>>& nodes, std::size_t count) {
-  std::vector<Vector<T>> sums;
-  for (const std::vector<int>& node : nodes) {
-    std::vector<Vector<T>> values;
-    for (int member : node) values.push_back(wide_values<T>(op, member, count));
-    sums.push_back(canonical(op, values));
-  }
-  return canonical(op, sums);
-}
-
-template <class T>
-void check_bits(MPI_Comm workers, MPI_Datatype datatype, TestOp op, const Vector<T>& right) {
-  const Where where(std::string(op_name(op)) + " of " + std::to_string(right.size()) + " elements of " +
-                    std::to_string(sizeof(T)) + " bytes");
+void check_bits(MPI_Comm workers, MPI_Datatype datatype, Op op, const std::vector<T>& right) {
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  MPI_Type_get_name(datatype, name, &length);
+  const Where where(std::string(op_name(op)) + " of " + std::to_string(right.size()) + ' ' + name);
   int member = 0;
   MPI_Comm_rank(workers, &member);
-  const Vector<T> own = wide_values<T>(op, member, right.size());
+  const std::vector<std::byte> own = in_memory(wide_values<T>(op, member, right.size()));
   for (int run = 0; run < 2; ++run) {
-    GuardedBuffer receive(own.size() * sizeof(T));
-    HPS_EXPECT_OK(
-        HPS_Allreduce_hetero(own.data(), receive.data(), static_cast<int>(own.size()), datatype, mpi_op(op), workers));
-    HPS_EXPECT(receive.holds(right.data()), first_difference(receive.data(), right));
+    GuardedBuffer receive(own.size());
+    HPS_EXPECT_OK(HPS_Allreduce_hetero(own.data(), receive.data(), static_cast<int>(right.size()), datatype, mpi_op(op),
+                                       workers));
+    const std::string difference = first_difference(receive.data(), right, Op::sum);
+    HPS_EXPECT(difference.empty(), difference);
   }
 }
 
 constexpr std::size_t counts[] = {1, 7, 1021, 30011};
+constexpr Op float_ops[] = {Op::sum, Op::prod, Op::min, Op::max};
 
-// What must be right in every job with the same workers on the same nodes.
+// What must be right in every job with the same workers on the same nodes: of a type and an operation, by count.
+template <class T>
 struct Results {
-  Vector<float> floats[4][std::size(counts)];  // by operation and count
-  Vector<double> doubles[std::size(counts)];   // sums
+  MPI_Datatype datatype;
+  Op op;
+  std::vector<T> values[std::size(counts)];
 
-  explicit Results(const std::vector<std::vector<int>>& nodes) {
-    for (std::size_t c = 0; c < std::size(counts); ++c) {
-      for (TestOp op : all_ops) floats[static_cast<int>(op)][c] = tree_result<float>(op, nodes, counts[c]);
-      doubles[c] = tree_result<double>(TestOp::sum, nodes, counts[c]);
-    }
+  Results(MPI_Datatype datatype_, Op op_, const Layout& layout) : datatype(datatype_), op(op_) {
+    for (std::size_t c = 0; c < std::size(counts); ++c) values[c] = tree_result<T>(op, layout, counts[c]);
+  }
+  void check(MPI_Comm workers) const {
+    for (const std::vector<T>& right : values) check_bits(workers, datatype, op, right);
   }
 };
 
-void check_job(const Placement& placement, const Settings& settings, const Results& right) {
+// Floats with every operation, and one of each type in which the order or the roundings show.
+struct AllResults {
+  std::vector<Results<float>> floats;
+  Results<double> doubles;
+  Results<long double> long_doubles;
+  Results<Float16> halves;
+  Results<Bfloat16> bfloats;
+  Results<std::complex<float>> products;
+
+  explicit AllResults(const Layout& layout)
+      : doubles(MPI_DOUBLE, Op::sum, layout),
+        long_doubles(MPI_LONG_DOUBLE, Op::sum, layout),
+        halves(HPS_FLOAT16, Op::sum, layout),
+        bfloats(HPS_BFLOAT16, Op::sum, layout),
+        products(MPI_C_COMPLEX, Op::prod, layout) {
+    for (Op op : float_ops) floats.emplace_back(MPI_FLOAT, op, layout);
+  }
+  void check(MPI_Comm workers) const {
+    for (const Results<float>& one : floats) one.check(workers);
+    doubles.check(workers);
+    long_doubles.check(workers);
+    halves.check(workers);
+    bfloats.check(workers);
+    products.check(workers);
+  }
+};
+
+void check_job(const Placement& placement, const Settings& settings, const AllResults& right) {
   std::string all = "settings";
   for (const auto& [key, value] : settings) all.append(" ").append(key).append("=").append(value);
   const Where where(all);
-  run_job(placement, settings, [&](MPI_Comm workers) {
-    for (std::size_t c = 0; c < std::size(counts); ++c) {
-      for (TestOp op : all_ops) check_bits(workers, MPI_FLOAT, op, right.floats[static_cast<int>(op)][c]);
-      check_bits(workers, MPI_DOUBLE, TestOp::sum, right.doubles[c]);
-    }
-  });
+  run_job(placement, settings, [&](MPI_Comm workers) { right.check(workers); });
 }
 
 // Rates that differ from node to node: shares are then all different.
@@ -167,7 +145,7 @@ Placement with_cpu_only(Placement placement, int most) {
 
 // The workers stay where they are, and all that may not change a bit is changed.
 void test_placement(const Placement& placement, int cpu_only) {
-  const Results right(worker_nodes(placement));
+  const AllResults right(worker_layout(placement));
   for (int most : {0, 1}) {
     if (most < cpu_only) check_job(with_cpu_only(placement, most), {}, right);
   }

@@ -29,7 +29,7 @@ void expect_error(int code, int error, const std::string& words) {
 
 void check_right_call(MPI_Comm comm, int count) {
   const Where where("right call");
-  const Case call{TestOp::sum, count, false, 0, 1};
+  const Case call{Op::sum, count, false, 0, 1};
   if (is_worker()) return check_call<int>(comm, world_rank(), workers(), MPI_INT, "MPI_INT", call);
   HPS_EXPECT_OK(HPS_Allreduce_hetero(nullptr, nullptr, count, MPI_INT, MPI_SUM, comm));
 }
@@ -52,7 +52,7 @@ void check_bad_call(MPI_Comm comm, int count, int bad) {
     expect_error(code, MPI_ERR_BUFFER, "could not take part");
   const std::vector<int> right(send.size(), workers());
   if (is_worker() && code == MPI_SUCCESS)
-    HPS_EXPECT(receive.holds(right.data()), first_difference(receive.data(), right));
+    HPS_EXPECT(receive.holds(right.data()), first_difference(receive.data(), right, Op::sum));
   else
     HPS_EXPECT(receive.untouched(), "recvbuf was written to");
 }

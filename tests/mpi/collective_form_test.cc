@@ -39,9 +39,9 @@ void check_mixed(MPI_Comm comm, int first, MPI_Datatype datatype, const char* ty
 void check_sizes(MPI_Comm comm, int first) {
   std::uint64_t seed = 0;
   for (int count : {5, 0, 200003, 1, 10007, 101, 64007}) {
-    check_mixed<float>(comm, first, MPI_FLOAT, "MPI_FLOAT", {TestOp::sum, count, seed % 2 == 1, seed, seed});
+    check_mixed<float>(comm, first, MPI_FLOAT, "MPI_FLOAT", {Op::sum, count, seed % 2 == 1, seed, seed});
     ++seed;
-    check_mixed<int>(comm, first, MPI_INT, "MPI_INT", {TestOp::prod, count, seed % 2 == 0, 3, seed});
+    check_mixed<int>(comm, first, MPI_INT, "MPI_INT", {Op::prod, count, seed % 2 == 0, 3, seed});
   }
 }
 
@@ -69,7 +69,7 @@ void test_copies() {
     MPI_Comm copy = MPI_COMM_NULL;
     HPS_EXPECT_OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
     if (i % 3 == 0) HPS_EXPECT_OK(HPS_Comm_prepare(copy));
-    check_mixed<int>(copy, 0, MPI_INT, "MPI_INT", {TestOp::sum, i % 2 == 0 ? 9 : 30011, false, 0, 1});
+    check_mixed<int>(copy, 0, MPI_INT, "MPI_INT", {Op::sum, i % 2 == 0 ? 9 : 30011, false, 0, 1});
     HPS_EXPECT_OK(MPI_Comm_free(&copy));
   }
 }

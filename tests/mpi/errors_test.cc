@@ -106,21 +106,21 @@ std::vector<BadCall> bad_calls() {
       {"negative count", MPI_ERR_COUNT, "-3", [](Call& call) { call.count = -3; }},
       {"no datatype", MPI_ERR_TYPE, "MPI_DATATYPE_NULL", [](Call& call) { call.datatype = MPI_DATATYPE_NULL; }},
       {"no op", MPI_ERR_OP, "MPI_OP_NULL", [](Call& call) { call.op = MPI_OP_NULL; }},
-      {"MPI_BYTE", unsupported, "MPI_BYTE", [](Call& call) { call.datatype = MPI_BYTE; }},
-      {"MPI_CHAR", unsupported, "MPI_CHAR", [](Call& call) { call.datatype = MPI_CHAR; }},
-      {"MPI_LONG_DOUBLE", unsupported, "LONG_DOUBLE", [](Call& call) { call.datatype = MPI_LONG_DOUBLE; }},
-      {"MPI_FLOAT_INT", unsupported, "FLOAT_INT", [](Call& call) { call.datatype = MPI_FLOAT_INT; }},
+      {"MPI_BYTE", MPI_ERR_OP, "MPI_SUM is not defined on MPI_BYTE", [](Call& call) { call.datatype = MPI_BYTE; }},
+      {"MPI_WCHAR", MPI_ERR_OP, "MPI_WCHAR", [](Call& call) { call.datatype = MPI_WCHAR; }},
+      {"MPI_FLOAT_INT", MPI_ERR_OP, "FLOAT_INT", [](Call& call) { call.datatype = MPI_FLOAT_INT; }},
       {"derived type", unsupported, "supported", [](Call& call) { call.datatype = derived_type(); }},
-      {"MPI_LAND", unsupported, "MPI_MAX", [](Call& call) { call.op = MPI_LAND; }},
-      {"MPI_MAXLOC", unsupported, "MPI_MAX", [](Call& call) { call.op = MPI_MAXLOC; }},
-      {"own op", unsupported, "MPI_MAX", [](Call& call) { call.op = user_op(); }},
+      {"Fortran type", unsupported, "supported", [](Call& call) { call.datatype = MPI_INTEGER; }},
+      {"MPI_MAXLOC", MPI_ERR_OP, "MPI_MAXLOC is not defined on MPI_INT", [](Call& call) { call.op = MPI_MAXLOC; }},
+      {"MPI_REPLACE", MPI_ERR_OP, "MPI_REPLACE", [](Call& call) { call.op = MPI_REPLACE; }},
+      {"own op", unsupported, "MPI_Op_create", [](Call& call) { call.op = user_op(); }},
   };
 }
 
 std::uint64_t seed = 0;  // of the next right call; every worker of a job makes the same calls
 
 void check_right_call(MPI_Comm comm, int count) {
-  check_allreduce<int>(comm, MPI_INT, "MPI_INT", {TestOp::sum, count, false, 0, ++seed});
+  check_allreduce<int>(comm, MPI_INT, "MPI_INT", {Op::sum, count, false, 0, ++seed});
 }
 
 // The ranks for which `is_bad` make the bad call, the others the right one, which must fail then, or be right. Nothing
@@ -154,6 +154,24 @@ void test_bad_calls(MPI_Comm workers) {
     test_bad_call(workers, bad, count, [&](int rank) { return rank == number % size; });
     check_right_call(workers, count);
   }
+}
+
+// Every pair that MPI does not define is refused, and no other.
+void test_undefined_operations(MPI_Comm workers) {
+  for_each_type([&]<class T>(const NamedType& type) {
+    for (Op op : reference::all_ops) {
+      const Where where(std::string(op_name(op)) + " on " + type.name);
+      T send = {};
+      GuardedBuffer receive(sizeof(T));
+      const auto call = [&] { return HPS_Allreduce_hetero(&send, receive.data(), 1, type.mpi, mpi_op(op), workers); };
+      if (type.supports(op)) {
+        HPS_EXPECT_OK(call());
+      } else {
+        expect_error(workers, MPI_ERR_OP, "is not defined on", call);
+        HPS_EXPECT(receive.untouched(), "recvbuf was written to");
+      }
+    }
+  });
 }
 
 // A communicator whose first call fails is set up all the same.
@@ -258,6 +276,7 @@ void test_workers(MPI_Comm workers, int serving) {
   test_nothing(workers);
   test_first_call(workers);
   test_bad_calls(workers);
+  test_undefined_operations(workers);
   test_mismatches(workers);
   test_plan(workers);
   test_comms(workers, serving);

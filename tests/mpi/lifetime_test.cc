@@ -163,8 +163,8 @@ void test_variables() {
 }
 
 void check_job(MPI_Comm workers) {
-  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::sum, 10007, false, 0, 1});
-  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::max, 3, false, 0, 2});
+  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::sum, 10007, false, 0, 1});
+  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::max, 3, false, 0, 2});
 }
 
 // Values that are found wrong only when a communicator is known. One rank has the wrong one, all get the error.

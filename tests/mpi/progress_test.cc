@@ -24,7 +24,7 @@ void exchange_around_call(MPI_Comm workers, int send, int receive, int count) {
   if (rank == send) HPS_EXPECT_OK(MPI_Isend(message.data(), message_elements, MPI_INT, receive, 0, workers, &request));
   if (rank == receive)
     HPS_EXPECT_OK(MPI_Recv(message.data(), message_elements, MPI_INT, send, 0, workers, MPI_STATUS_IGNORE));
-  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::sum, count, false, 0, 7});
+  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::sum, count, false, 0, 7});
   HPS_EXPECT_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
   if (rank == receive) HPS_EXPECT(message == std::vector<int>(message_elements, send), "the message is wrong");
 }

@@ -21,8 +21,8 @@ namespace {
 void check_sizes(MPI_Comm workers) {
   std::uint64_t seed = 0;
   for (int count : {1, 200003, 17, 30011, 90001, 5}) {
-    check_allreduce<float>(workers, MPI_FLOAT, "MPI_FLOAT", {TestOp::sum, count, false, 0, ++seed});
-    check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::prod, count, true, 1, ++seed});
+    check_allreduce<float>(workers, MPI_FLOAT, "MPI_FLOAT", {Op::sum, count, false, 0, ++seed});
+    check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::prod, count, true, 1, ++seed});
   }
 }
 

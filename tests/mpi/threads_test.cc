@@ -18,8 +18,8 @@ void make_calls(MPI_Comm comm, int number) {
   const Where where("thread " + std::to_string(number));
   std::uint64_t seed = static_cast<std::uint64_t>(number) * 1000;
   for (int count : {1, 100003, 33, 5003, 0, 20011, 7, 64007, 2}) {
-    check_allreduce<int>(comm, MPI_INT, "MPI_INT", {TestOp::sum, count, number % 2 == 0, 0, ++seed});
-    check_allreduce<float>(comm, MPI_FLOAT, "MPI_FLOAT", {TestOp::max, count + number, number % 2 == 1, 4, ++seed});
+    check_allreduce<int>(comm, MPI_INT, "MPI_INT", {Op::sum, count, number % 2 == 0, 0, ++seed});
+    check_allreduce<float>(comm, MPI_FLOAT, "MPI_FLOAT", {Op::max, count + number, number % 2 == 1, 4, ++seed});
   }
 }
 
@@ -51,7 +51,7 @@ void test_all() {
 
 // With less than MPI_THREAD_MULTIPLE promised another thread's call must fail, and say why.
 void test_other_thread(MPI_Comm workers) {
-  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::sum, 11, false, 0, 1});
+  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::sum, 11, false, 0, 1});
   MPI_Comm_set_errhandler(workers, MPI_ERRORS_RETURN);
   int in = 1;
   int out = -1;
@@ -60,7 +60,7 @@ void test_other_thread(MPI_Comm workers) {
   HPS_EXPECT(error_class(code) == MPI_ERR_ARG, "class " + std::to_string(error_class(code)));
   HPS_EXPECT(error_text(code).find("MPI_THREAD_MULTIPLE") != std::string::npos, error_text(code));
   HPS_EXPECT(out == -1, "recvbuf was written to");
-  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {TestOp::sum, 11, false, 0, 2});
+  check_allreduce<int>(workers, MPI_INT, "MPI_INT", {Op::sum, 11, false, 0, 2});
 }
 
 void test_funneled() { run_job(own_nodes(world_size(), world_size()), {}, test_other_thread); }

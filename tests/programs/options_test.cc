@@ -72,14 +72,16 @@ TEST(OptionsTest, EveryFlagInEverySpelling) {
 TEST(OptionsTest, EveryDatatypeAndOpByName) {
   for (std::uint8_t i = 0; i < datatype_count; ++i) {
     const auto type = static_cast<Datatype>(i);
-    EXPECT_EQ(parsed({"allreduce_hetero", "-t", datatype_name(type)}).datatype, type);
     EXPECT_TRUE(contains(help_text(), datatype_name(type)));
+    for (std::uint8_t j = 0; j < op_count; ++j) {
+      const auto op = static_cast<Op>(j);
+      if (!op_supports(op, type)) continue;
+      const Options both = parsed({"allreduce_hetero", "-b", "64", "-t", datatype_name(type), "-o", op_name(op)});
+      EXPECT_EQ(both.datatype, type);
+      EXPECT_EQ(both.op, op);
+    }
   }
-  for (std::uint8_t i = 0; i < op_count; ++i) {
-    const auto op = static_cast<Op>(i);
-    EXPECT_EQ(parsed({"allreduce_hetero", "-o", op_name(op)}).op, op);
-    EXPECT_TRUE(contains(help_text(), op_name(op)));
-  }
+  for (std::uint8_t i = 0; i < op_count; ++i) EXPECT_TRUE(contains(help_text(), op_name(static_cast<Op>(i))));
   EXPECT_EQ(parsed({"allreduce_hetero", "-t", "float"}).datatype, Datatype::float32);
   EXPECT_EQ(parsed({"allreduce_hetero", "-t", "double"}).datatype, Datatype::float64);
 }
@@ -114,12 +116,14 @@ TEST(OptionsTest, ErrorsNameTheArgumentAndWhatWouldBeRight) {
       {{"allreduce_hetero", "-n", "4294967296"}, "option -n 4294967296"},
       {{"allreduce_hetero", "-w", "1.5"}, "option -w 1.5: expected a whole number of 0 or more"},
       {{"allreduce_hetero", "-t", "half"}, "option -t half: expected float32"},
-      {{"allreduce_hetero", "-o", "avg"}, "option -o avg: expected sum, prod, min or max"},
+      {{"allreduce_hetero", "-o", "avg"}, "option -o avg: expected one of sum prod min max"},
       {{"allreduce_hetero", "--link-rate", "100"}, "option --link-rate 100: expected a link rate"},
       {{"allreduce_hetero", "--json="}, "option --json : expected the name of a file"},
       {{"allreduce_hetero", "--vs-mpi=yes"}, "option --vs-mpi takes no value"},
       {{"allreduce_hetero", "-b", "2M", "-e", "1M"}, "the smallest message, 2M, is larger than the largest, 1M"},
       {{"allreduce_hetero", "-b", "4", "-t", "double"}, "shorter than one float64"},
+      {{"allreduce_hetero", "-t", "float16", "-o", "band"}, "the operation band is not defined on float16"},
+      {{"allreduce_hetero", "-t", "bfloat16", "--vs-mpi"}, "MPI has no bfloat16 to measure"},
       {{"allreduce_hetero", "-e", "2G", "-t", "int8"}, "more than 2147483647 elements"},
   };
   for (const auto& [arguments, says] : cases) {

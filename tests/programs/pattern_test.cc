@@ -3,71 +3,59 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <type_traits>
+#include <vector>
+
+#include "reference/elements.h"
 
 namespace hps::perf {
 namespace {
 
-// An oracle that shares nothing with Pattern but the contributions: it reads them back and combines them serially, in
-// long double or modulo 2^128, cut to the type's width at the end.
 template <class T>
-T combine(Op op, const std::vector<T>& values) {
-  using Exact = std::conditional_t<std::is_floating_point_v<T>, long double, unsigned __int128>;
-  if (op == Op::min) return *std::min_element(values.begin(), values.end());
-  if (op == Op::max) return *std::max_element(values.begin(), values.end());
-  Exact result = op == Op::sum ? 0 : 1;
-  for (const T value : values) {
-    if (op == Op::sum) result += static_cast<Exact>(value);
-    if (op == Op::prod) result *= static_cast<Exact>(value);
-  }
-  return static_cast<T>(result);
+T value_of(const reference::Bytes<T>& bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
 }
 
 constexpr std::uint64_t count = 1000;
 
+// The oracle shares nothing with Pattern but the contributions: it reads them back and combines them serially.
 template <class T>
 std::vector<T> expected(Datatype type, Op op, std::uint32_t ranks, std::uint64_t shift) {
-  std::vector<std::vector<T>> contributions;
+  std::vector<reference::Partial<T>> partial;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    contributions.emplace_back(count);
-    Pattern(type, op, ranks, rank).fill(contributions.back().data(), count, shift);
+    std::vector<reference::Bytes<T>> contribution(count);
+    Pattern(type, op, ranks, rank).fill(contribution.data(), count, shift);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto value = reference::to_partial<T>(value_of<T>(contribution[i]));
+      if (rank == 0) {
+        partial.push_back(value);
+      } else {
+        partial[i] = reference::apply<reference::Partial<T>>(op, partial[i], value);
+      }
+    }
   }
-  std::vector<T> result(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::vector<T> values;
-    values.reserve(ranks);
-    for (const auto& contribution : contributions) values.push_back(contribution[i]);
-    result[i] = combine(op, values);
-  }
+  std::vector<T> result;
+  for (const auto& value : partial) result.push_back(reference::finished<T>(value));
   return result;
 }
 
-template <class T>
-void expect_right_results_pass_and_wrong_ones_count(Datatype type) {
-  for (std::uint8_t o = 0; o < op_count; ++o) {
-    const Op op = static_cast<Op>(o);
+TEST(PatternTest, EveryDatatypeAndOpAgainstASerialReference) {
+  reference::for_each_reduction([]<class T>(Datatype type, Op op) {
     for (const std::uint32_t ranks : {1u, 2u, 3u, 8u, 13u}) {
       SCOPED_TRACE(std::string(datatype_name(type)) + " " + op_name(op) + " " + std::to_string(ranks));
       const Pattern pattern(type, op, ranks, ranks - 1);
-      std::vector<T> result = expected<T>(type, op, ranks, 77);
+      std::vector<reference::Bytes<T>> result;
+      for (const T& value : expected<T>(type, op, ranks, 77)) result.push_back(reference::bytes_of<T>(value));
       EXPECT_EQ(pattern.count_wrong(result.data(), count, 77), 0u);
       EXPECT_GT(pattern.count_wrong(result.data(), count, 78), 0u);
-      result[0] = static_cast<T>(result[0] + 1);
-      result[500] = static_cast<T>(result[500] + 1);
-      result[999] = static_cast<T>(result[999] + 1);
+      for (std::size_t i : {0, 500, 999}) result[i][0] ^= std::byte{1};
       EXPECT_EQ(pattern.count_wrong(result.data(), count, 77), 3u);
       EXPECT_EQ(pattern.count_wrong(result.data(), 500, 77), 1u);
     }
-  }
-}
-
-TEST(PatternTest, EveryDatatypeAndOpAgainstASerialReference) {
-#define HPS_DATATYPE(name, ctype) expect_right_results_pass_and_wrong_ones_count<ctype>(Datatype::name);
-#include "util/datatypes.def"
-#undef HPS_DATATYPE
+  });
 }
 
 // What makes a check independent of the order of operations.

@@ -14,23 +14,30 @@ namespace hps {
 namespace {
 
 // Not inlined and volatile, so that the compiler computes neither in advance nor on the other side of a change of mode.
-[[gnu::noinline]] float sum(float left, float right) {
-  volatile float operand = left;
-  volatile float result = operand + right;
+template <class Float>
+[[gnu::noinline]] Float sum(Float left, Float right) {
+  volatile Float operand = left;
+  volatile Float result = operand + right;
   return result;
 }
 
-TEST(FpModeTest, RoundsToNearestAndRestoresRounding) {
-  const float just_over_half = std::numeric_limits<float>::epsilon() / 4;
+template <class Float>
+class FpModeOf : public testing::Test {};
+using Floats = testing::Types<float, double, long double>;
+TYPED_TEST_SUITE(FpModeOf, Floats);
+
+TYPED_TEST(FpModeOf, RoundsToNearestAndRestoresRounding) {
+  const TypeParam one = 1;
+  const TypeParam small = std::numeric_limits<TypeParam>::epsilon() / 4;
   ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
-  const float before = sum(1, just_over_half);
-  float inside = 0;
+  const TypeParam before = sum(one, small);
+  TypeParam inside = 0;
   {
     const FpMode default_mode;
-    inside = sum(1, just_over_half);
+    inside = sum(one, small);
   }
   const int rounding = std::fegetround();
-  const float after = sum(1, just_over_half);
+  const TypeParam after = sum(one, small);
   std::fesetround(FE_TONEAREST);
   EXPECT_GT(before, 1);
   EXPECT_EQ(inside, 1);
@@ -38,13 +45,14 @@ TEST(FpModeTest, RoundsToNearestAndRestoresRounding) {
   EXPECT_EQ(rounding, FE_UPWARD);
 }
 
-TEST(FpModeTest, RestoresExceptionFlags) {
+TYPED_TEST(FpModeOf, RestoresExceptionFlags) {
   std::feclearexcept(FE_ALL_EXCEPT);
+  std::feraiseexcept(FE_DIVBYZERO);
   {
     const FpMode default_mode;
-    sum(std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
+    sum(std::numeric_limits<TypeParam>::max(), std::numeric_limits<TypeParam>::max());
   }
-  EXPECT_EQ(std::fetestexcept(FE_OVERFLOW), 0);
+  EXPECT_EQ(std::fetestexcept(FE_ALL_EXCEPT), FE_DIVBYZERO);
   std::feraiseexcept(FE_OVERFLOW);
   { const FpMode default_mode; }
   EXPECT_NE(std::fetestexcept(FE_OVERFLOW), 0);
@@ -52,6 +60,27 @@ TEST(FpModeTest, RestoresExceptionFlags) {
 }
 
 #if defined(__x86_64__)
+// As some programs set it, for the sake of doubles on the x87.
+TEST(FpModeTest, LongDoublesHaveTheirWholePrecision) {
+  const auto set_control = [](std::uint16_t control) { __asm__ volatile("fldcw %0" : : "m"(control)); };
+  constexpr std::uint16_t double_precision = 0x027f;
+  const long double one = 1;
+  const long double small = std::numeric_limits<long double>::epsilon();
+  set_control(double_precision);
+  const long double before = sum(one, small);
+  long double inside = 0;
+  {
+    const FpMode default_mode;
+    inside = sum(one, small);
+  }
+  std::uint16_t after = 0;
+  __asm__ volatile("fnstcw %0" : "=m"(after));
+  set_control(0x037f);
+  EXPECT_EQ(before, 1);
+  EXPECT_GT(inside, 1);
+  EXPECT_EQ(after & 0x0f3f, double_precision & 0x0f3f);
+}
+
 TEST(FpModeTest, KeepsDenormalsAndRestoresFlushing) {
   constexpr unsigned flush_to_zero = 0x8000;
   constexpr unsigned denormals_are_zero = 0x0040;

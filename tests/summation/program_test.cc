@@ -20,20 +20,34 @@ std::vector<std::string> leaf_names(std::uint32_t leaves) {
   return names;
 }
 
+std::string rounded(const std::string& value) { return "[" + value + "]"; }
+
+// What the program computes. Which values are wide follows from the steps, and no step may take one for an element.
 std::string interpret(const Program& program, std::uint32_t leaves) {
+  using Form = Program::Form;
   std::vector<std::string> values = leaf_names(leaves);
   values.resize(leaves + program.slots());
+  std::vector<bool> wide(values.size());
   std::string result;
   for (const Program::Step& step : program.steps()) {
     std::vector<std::string> operands;
-    for (std::uint32_t i = 0; i < step.count; ++i) operands.push_back(values.at(program.operands().at(step.first + i)));
+    for (std::uint32_t i = 0; i < step.count; ++i) {
+      const std::uint32_t operand = program.operands().at(step.first + i);
+      operands.push_back(values.at(operand));
+      EXPECT_EQ(wide.at(operand), step.form == Form::combine || step.form == Form::round);
+      EXPECT_TRUE(step.form != Form::widen || operand != leaves + step.slot);  // not in place
+    }
     result = reference::canonical(operands, bracket);
+    const bool is_element = step.form == Form::elements || step.form == Form::round;
+    if (is_element) result = rounded(result);
     values.at(leaves + step.slot) = result;
+    wide.at(leaves + step.slot) = !is_element;
   }
+  EXPECT_FALSE(wide.at(leaves));  // the result is in slot 0
   return result;
 }
 
-Program compile(const Layout& layout, std::uint32_t leaves) {
+Program compile(const Layout& layout, std::uint32_t leaves, Rounding rounding = Rounding::none) {
   Expression expression;
   std::vector<Expression::Value> nodes;
   for (const Layout::Node& node : layout.nodes) {
@@ -43,18 +57,32 @@ Program compile(const Layout& layout, std::uint32_t leaves) {
       for (std::uint32_t member : under.members) members.push_back(expression.leaf(member));
       switches.push_back(expression.join(members));
     }
-    nodes.push_back(expression.join(switches));
+    nodes.push_back(expression.round(expression.join(switches)));
+    if (rounding == Rounding::none) nodes.back() = expression.join(switches);
   }
-  return Program(expression, expression.join(nodes), leaves);
+  return Program(expression, expression.join(nodes), leaves, rounding);
+}
+
+std::string without_rounding(std::string text) {
+  std::erase_if(text, [](char c) { return c == '[' || c == ']'; });
+  return text;
 }
 
 void expect_right(const Layout& layout, std::uint32_t leaves) {
   const Program program = compile(layout, leaves);
-  EXPECT_EQ(interpret(program, leaves), reference::tree(layout, leaf_names(leaves), bracket));
+  const auto as_it_is = [](const std::string& value) { return value; };
+  EXPECT_EQ(without_rounding(interpret(program, leaves)),
+            reference::tree(layout, leaf_names(leaves), bracket, as_it_is));
   for (const Program::Step& step : program.steps()) {
+    EXPECT_EQ(step.form, Program::Form::elements);
     EXPECT_GE(step.count, 2u);
     EXPECT_LE(step.count, max_operands);
   }
+  const Program wide_program = compile(layout, leaves, Rounding::as_said);
+  std::string expected = reference::tree(layout, leaf_names(leaves), bracket, rounded);
+  if (layout.nodes.size() > 1) expected = rounded(expected);
+  EXPECT_EQ(interpret(wide_program, leaves), expected);
+  for (const Program::Step& step : wide_program.steps()) EXPECT_LE(step.count, max_operands);
 }
 
 TEST(ProgramTest, FlatTrees) {
@@ -86,7 +114,9 @@ TEST(ProgramTest, UpTo16LeavesOfOneShapeAreOneStep) {
     EXPECT_EQ(compile(reference::flat_layout(leaves), leaves).steps().size(), 1u) << leaves;
   }
   // Levels of powers of two make the flat shape.
-  EXPECT_EQ(compile(reference::round_robin_layout({{2, 2}, {2, 2}, {2, 2}, {2, 2}}), 16).steps().size(), 1u);
+  const Layout powers = reference::round_robin_layout({{2, 2}, {2, 2}, {2, 2}, {2, 2}});
+  EXPECT_EQ(compile(powers, 16).steps().size(), 1u);
+  EXPECT_EQ(compile(powers, 16, Rounding::as_said).steps().size(), 5u);  // each node is rounded
 }
 
 TEST(ProgramTest, LargeTreesNeedFewStepsAndSlots) {

@@ -27,16 +27,6 @@ std::vector<std::vector<float>> wild_vectors(std::uint32_t members) {
   return vectors;
 }
 
-std::vector<float> canonical_sum(const Layout& layout, const std::vector<std::vector<float>>& vectors) {
-  std::vector<float> sum(count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::vector<float> values;
-    for (const auto& vector : vectors) values.push_back(vector[i]);
-    sum[i] = reference::tree(layout, values, [](float left, float right) { return left + right; });
-  }
-  return sum;
-}
-
 std::vector<float> left_to_right_sum(const std::vector<std::vector<float>>& vectors) {
   std::vector<float> sum = vectors.front();
   for (std::size_t m = 1; m < vectors.size(); ++m) {
@@ -50,27 +40,35 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 // Runs one call with these options, and expects the canonical bits on every member.
-void expect_canonical(const SimulationOptions& options, const std::vector<std::vector<float>>& vectors) {
+template <class T>
+void expect_canonical(const SimulationOptions& options, Datatype type, Op op,
+                      const std::vector<std::vector<T>>& vectors) {
   Simulation simulation(options);
   const std::size_t group = simulation.open_group_of_all();
-  const std::vector<float> expected = canonical_sum(simulation.membership(group, 0).spec().layout, vectors);
-  std::vector<std::vector<float>> results(options.workers, std::vector<float>(count));
+  const std::size_t elements = vectors[0].size();
+  std::vector<reference::Buffer<T>> sent, results;
   std::vector<std::unique_ptr<Operation>> operations;
   for (std::uint32_t m = 0; m < options.workers; ++m) {
-    const allreduce_hetero::Arguments arguments{reinterpret_cast<const std::byte*>(vectors[m].data()),
-                                                reinterpret_cast<std::byte*>(results[m].data()), count,
-                                                Datatype::float32, Op::sum};
+    sent.emplace_back(elements, 0);
+    for (std::size_t i = 0; i < elements; ++i) sent[m].set(i, vectors[m][i]);
+    results.emplace_back(elements, 0);
+  }
+  for (std::uint32_t m = 0; m < options.workers; ++m) {
+    const allreduce_hetero::Arguments arguments{static_cast<const std::byte*>(sent[m].data()),
+                                                static_cast<std::byte*>(results[m].data()), elements, type, op};
     operations.push_back(make_allreduce_hetero(simulation.membership(group, m), arguments));
     simulation.membership(group, m).start(*operations[m]);
     simulation.network().wake(static_cast<Rank>(m));
   }
   simulation.network().run();
+  const std::vector<T> expected = reference::evaluate(simulation.membership(group, 0).spec().layout, op, vectors);
   for (std::uint32_t m = 0; m < options.workers; ++m) {
     ASSERT_TRUE(operations[m]->done());
     simulation.membership(group, m).finish(*operations[m]);
-    EXPECT_TRUE(same_bits(results[m], expected))
+    EXPECT_EQ(results[m].difference(expected), "")
         << "member " << m << " of " << options.workers << ", " << options.cpu_only << " CPU-only, "
         << options.ranks_a_node << " a node";
+    EXPECT_TRUE(results[m].guards_intact());
   }
 }
 
@@ -98,11 +96,29 @@ TEST_P(Bits, AreThoseOfTheCanonicalTree) {
           one.network.seed = seed;
           one.sum_threads = seed == 1 ? 1 : 3;
           one.network.jitter_ns = seed == 1 ? 0 : 3'000'000;
-          expect_canonical(one, vectors);
+          expect_canonical(one, Datatype::float32, Op::sum, vectors);
         }
       }
     }
   }
+}
+
+TEST_P(Bits, OfEveryTypeAndOperation) {
+  reference::Random random(options().workers);
+  reference::for_each_reduction([&]<class T>(Datatype type, Op op) {
+    SCOPED_TRACE(testing::Message() << datatype_name(type) << ' ' << op_name(op));
+    std::vector<std::vector<T>> vectors(options().workers);
+    for (auto& vector : vectors) {
+      while (vector.size() < 307) vector.push_back(reference::any_value<T>(random));
+    }
+    for (Algorithm algorithm : {Algorithm::direct, Algorithm::recursive_doubling}) {
+      SimulationOptions one = options();
+      one.cpu_only = 1;
+      one.plan.algorithm = algorithm;
+      one.plan.chunk_bytes = 256;
+      expect_canonical(one, type, op, vectors);
+    }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, Bits,
@@ -112,9 +128,8 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Bits,
 TEST(BitsTest, AnotherOrderGivesOtherBits) {
   for (std::uint32_t members : {4u, 5u, 8u}) {
     const auto vectors = wild_vectors(members);
-    std::vector<std::uint32_t> nodes(members);
-    for (std::uint32_t m = 0; m < members; ++m) nodes[m] = m;
-    EXPECT_FALSE(same_bits(canonical_sum(layout_from_nodes(nodes), vectors), left_to_right_sum(vectors))) << members;
+    const auto canonical = reference::evaluate(reference::flat_layout(members), Op::sum, vectors);
+    EXPECT_FALSE(same_bits(canonical, left_to_right_sum(vectors))) << members;
   }
 }
 

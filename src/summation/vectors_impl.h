@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Vectors of one instruction set, and how elements get from memory into them and back: part of kernels_impl.h, which
+// says what its macros are.
+//
+// A format tells how a vector lies in memory: load() takes `bytes` bytes of it, store() puts them. Memory<Lane> is the
+// vector itself; Packed<Float16> and Packed<Bfloat16> are floats in 16 bits each, rounded to nearest even.
+#ifndef HPS_SRC_SUMMATION_VECTORS_IMPL_H
+#define HPS_SRC_SUMMATION_VECTORS_IMPL_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "util/types.h"
+
+#if HPS_KERNEL_VECTOR_BYTES > 16
+#include <immintrin.h>
+#endif
+
+namespace hps {
+
+namespace {
+
+inline constexpr std::size_t vector_bytes = HPS_KERNEL_VECTOR_BYTES;
+
+template <class Lane, std::size_t bytes = vector_bytes>
+struct Vectors {
+  typedef Lane Vector __attribute__((vector_size(bytes)));
+};
+template <class Lane>
+using Vector = typename Vectors<Lane>::Vector;
+using HalfVector = Vectors<std::uint16_t, vector_bytes / 2>::Vector;  // as many lanes as a vector of floats has
+
+template <class Lane_>
+struct Memory {
+  using Lane = Lane_;
+  static constexpr std::size_t bytes = vector_bytes;
+  HPS_INLINE static void load(const std::byte* from, Vector<Lane>& value) { std::memcpy(&value, from, sizeof value); }
+  HPS_INLINE static void store(const Vector<Lane>& value, std::byte* to) { std::memcpy(to, &value, sizeof value); }
+};
+
+template <class Element>
+struct Packed;
+
+// Rounding half to even: half of the lower part's range is added, less one if the upper part is even. A canonical NaN
+// and the infinities stay what they are, and what rounds above the largest number becomes infinity.
+template <>
+struct Packed<Bfloat16> {
+  using Lane = float;
+  static constexpr std::size_t bytes = vector_bytes / 2;
+  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+    HalfVector half;
+    std::memcpy(&half, from, sizeof half);
+    value = reinterpret_cast<Vector<float>>(__builtin_convertvector(half, Vector<std::uint32_t>) << 16);
+  }
+  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+    const auto bits = reinterpret_cast<Vector<std::uint32_t>>(value);
+    const Vector<std::uint32_t> rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const HalfVector half = __builtin_convertvector(rounded, HalfVector);
+    std::memcpy(to, &half, sizeof half);
+  }
+};
+
+#if HPS_KERNEL_VECTOR_BYTES == 64
+// GCC 12 warns of the value that the forms without a mask leave undefined.
+template <>
+struct Packed<Float16> {
+  using Lane = float;
+  static constexpr std::size_t bytes = 32;
+  static constexpr __mmask16 all = 0xffff;
+  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+    value = reinterpret_cast<Vector<float>>(
+        _mm512_maskz_cvtph_ps(all, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+  }
+  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+    const __m256i half = _mm512_maskz_cvtps_ph(all, reinterpret_cast<__m512>(value), _MM_FROUND_TO_NEAREST_INT);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+  }
+};
+#elif HPS_KERNEL_VECTOR_BYTES == 32
+template <>
+struct Packed<Float16> {
+  using Lane = float;
+  static constexpr std::size_t bytes = 16;
+  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+    value = reinterpret_cast<Vector<float>>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+    const __m128i half = _mm256_cvtps_ph(reinterpret_cast<__m256>(value), _MM_FROUND_TO_NEAREST_INT);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), half);
+  }
+};
+#else
+// Without instructions for it. A half's bits, shifted to a float's place, are its value times 2^-112, also where the
+// half is denormal; the product with 2^112 is exact. The way back: a number that is normal as a half is rounded in its
+// bits; a smaller one by an addition that leaves just a half's denormal bits in the sum.
+template <>
+struct Packed<Float16> {
+  using Lane = float;
+  using Bits = Vector<std::uint32_t>;
+  static constexpr std::size_t bytes = vector_bytes / 2;
+  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+    HalfVector half;
+    std::memcpy(&half, from, sizeof half);
+    const Bits bits = __builtin_convertvector(half, Bits);
+    const Vector<float> magnitude = reinterpret_cast<Vector<float>>((bits & 0x7fff) << 13) * 0x1p112f;
+    const Bits special = reinterpret_cast<Bits>((bits & 0x7c00) == 0x7c00) & 0x7f800000;
+    value = reinterpret_cast<Vector<float>>(reinterpret_cast<Bits>(magnitude) | special | (bits & 0x8000) << 16);
+  }
+  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+    constexpr std::uint32_t least_normal = 0x38800000;    // 2^-14
+    constexpr std::uint32_t least_infinity = 0x477ff000;  // 65520
+    const auto bits = reinterpret_cast<Bits>(value);
+    const Bits magnitude = bits & 0x7fffffff;
+    const Bits normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    const Vector<float> shifted = reinterpret_cast<Vector<float>>(magnitude) + 0.5f;  // 0.5's last bit is 2^-24
+    const Bits denormal = reinterpret_cast<Bits>(shifted) - 0x3f000000;
+    const Bits infinity = Bits{} + 0x7c00;
+    const Bits quiet_nan = Bits{} + 0x7e00;
+    Bits result = magnitude < least_normal ? denormal : normal;
+    result = magnitude >= least_infinity ? infinity : result;
+    result = magnitude > 0x7f800000 ? quiet_nan : result;
+    const HalfVector half = __builtin_convertvector(result | (bits >> 16 & 0x8000), HalfVector);
+    std::memcpy(to, &half, sizeof half);
+  }
+};
+#endif
+
+}  // namespace
+
+}  // namespace hps
+
+#endif
