@@ -4,6 +4,7 @@
 #ifndef HPS_SRC_SUMMATION_ARITHMETIC_IMPL_H
 #define HPS_SRC_SUMMATION_ARITHMETIC_IMPL_H
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -78,6 +79,89 @@ struct Maximum {
   HPS_INLINE static void finish(Vector<Lane>& value) {
     take(value);
     canonicalise<Lane>(value);
+  }
+};
+
+// Products of 8-bit numbers, which no instruction multiplies, two in a lane of 16 bits.
+template <>
+struct Product<std::uint8_t> : Identity<std::uint8_t> {
+  HPS_INLINE static void combine(Vector<std::uint8_t>& left, const Vector<std::uint8_t>& right) {
+    const auto a = reinterpret_cast<Vector<std::uint16_t>>(left);
+    const auto b = reinterpret_cast<Vector<std::uint16_t>>(right);
+    left = reinterpret_cast<Vector<std::uint8_t>>((a * b & 0x00ff) | (a >> 8) * (b & 0xff00));
+  }
+};
+
+// MIN and MAX of floats by integers, where that is faster: of 16-bit floats, which then need no conversion, and MAX of
+// others where there are vectors of 64-bit integers to compare. Flipping the other bits of a negative number makes
+// integers of the same order, -0 before +0, with NaNs at both ends; an addition that wraps around moves them all to the
+// end that wins.
+template <class Float>
+struct Order;  // of a float's bits: those of infinity and of the canonical NaN
+template <>
+struct Order<Float16> {
+  using Lane = std::int16_t;
+  static constexpr Lane infinity = 0x7c00;
+  static constexpr Lane quiet_nan = 0x7e00;
+};
+template <>
+struct Order<Bfloat16> {
+  using Lane = std::int16_t;
+  static constexpr Lane infinity = 0x7f80;
+  static constexpr Lane quiet_nan = 0x7fc0;
+};
+template <class Float>
+requires(std::is_floating_point_v<Float>) struct Order<Float> {
+  using Lane = std::conditional_t<sizeof(Float) == 4, std::int32_t, std::int64_t>;
+  static constexpr Lane infinity = std::bit_cast<Lane>(std::numeric_limits<Float>::infinity());
+  static constexpr Lane quiet_nan = std::bit_cast<Lane>(std::numeric_limits<Float>::quiet_NaN());
+};
+
+template <class Float, template <class> class Extreme>
+struct ByOrder {
+  using Lane = typename Order<Float>::Lane;
+  HPS_INLINE static void take(Vector<Lane>& value) {
+    flip_negative(value);
+    value = reinterpret_cast<Vector<Lane>>(reinterpret_cast<Vector<Bits>>(value) + to_the_end);
+  }
+  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) { Extreme<Lane>::combine(left, right); }
+  HPS_INLINE static void finish(Vector<Lane>& value) {
+    const Vector<Lane> quiet_nan = Vector<Lane>{} + Order<Float>::quiet_nan;
+    const Vector<Lane> is_nan = is_minimum ? value < first_number : value > last_number;
+    value = reinterpret_cast<Vector<Lane>>(reinterpret_cast<Vector<Bits>>(value) - to_the_end);
+    flip_negative(value);
+    value = (value & ~is_nan) | (quiet_nan & is_nan);
+  }
+
+ private:
+  using Bits = std::make_unsigned_t<Lane>;
+  static constexpr bool is_minimum = std::is_same_v<Extreme<Lane>, Minimum<Lane>>;
+  static constexpr Lane greatest = std::numeric_limits<Lane>::max();
+  static constexpr Lane distance = greatest - Order<Float>::infinity;  // of an infinity from its end
+  static constexpr auto to_the_end = static_cast<Bits>(is_minimum ? distance : -distance);
+  // Of the infinity that is far from that end; the NaNs that came round lie beyond.
+  static constexpr Lane last_number = Order<Float>::infinity - distance;
+  static constexpr Lane first_number = -last_number - 1;
+
+  HPS_INLINE static void flip_negative(Vector<Lane>& value) {
+    value = value ^ (value >> std::numeric_limits<Lane>::digits & greatest);
+  }
+};
+
+// The same arithmetic on two vectors.
+template <class Work>
+struct Planewise {
+  HPS_INLINE static void take(Planes& value) {
+    Work::take(value.lower);
+    Work::take(value.upper);
+  }
+  HPS_INLINE static void combine(Planes& left, const Planes& right) {
+    Work::combine(left.lower, right.lower);
+    Work::combine(left.upper, right.upper);
+  }
+  HPS_INLINE static void finish(Planes& value) {
+    Work::finish(value.lower);
+    Work::finish(value.upper);
   }
 };
 

@@ -31,13 +31,13 @@ namespace {
 
 // The tree over input[0] .. input[operands-1] at byte `at`.
 template <class In, class Work, std::uint32_t operands>
-HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, Vector<typename In::Lane>& result) {
+HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, typename In::Value& result) {
   if constexpr (operands == 1) {
     In::load(input[0] + at, result);
     Work::take(result);
   } else {
     constexpr std::uint32_t left = canonical_left(operands);
-    Vector<typename In::Lane> right;
+    typename In::Value right;
     combine_tree<In, Work, left>(input, at, result);
     combine_tree<In, Work, operands - left>(input + left, at, right);
     Work::combine(result, right);
@@ -81,7 +81,7 @@ HPS_KERNEL_TARGET void reduce(const std::byte* const* inputs, std::byte* output,
   for (std::uint32_t i = 0; i < operands; ++i) input[i] = inputs[i];
   std::size_t at = 0;
   for (; bytes - at >= In::bytes; at += In::bytes) {
-    Vector<typename In::Lane> result;
+    typename In::Value result;
     combine_tree<In, Work, operands>(input, at, result);
     Work::finish(result);
     Out::store(result, output + output_at<In, Out>(at));
@@ -113,6 +113,14 @@ struct LaneOf<op, ValueIndex<T>> {
   using Type = std::int64_t;
 };
 
+// Of doubles AVX2 and SSE2 lack the comparison that it needs.
+template <class T>
+constexpr bool max_by_order = std::is_floating_point_v<T> && (sizeof(T) == 4 || vector_bytes == 64);
+template <class T>
+requires(max_by_order<T>) struct LaneOf<Op::max, T> {
+  using Type = typename Order<T>::Lane;
+};
+
 // The arithmetic of an operation on T.
 template <Op op, class T>
 struct WorkOf {
@@ -130,6 +138,10 @@ struct WorkOf {
     if constexpr (op == Op::bxor) return Bitwise<ExclusiveOr, std::uint64_t>();
   }
   using Type = decltype(choose());
+};
+template <class T>
+requires(max_by_order<T>) struct WorkOf<Op::max, T> {
+  using Type = ByOrder<T, Maximum>;
 };
 template <class T>
 struct WorkOf<Op::prod, std::complex<T>> {
@@ -164,6 +176,21 @@ consteval WideKernels make_wide(std::integer_sequence<std::uint32_t, i...>) {
 template <class T, class Work>
 constexpr WideKernels wide_kernels = make_wide<Packed<T>, Work>(From2());
 
+// What takes 16-bit floats and gives such needs not go the way over one vector of floats.
+template <class T, Op op, class Work>
+consteval KernelRow make_half_row(const WideKernels* wide) {
+  using Bits = Memory<std::int16_t>;
+  if constexpr (op == Op::min) {
+    return make_row<Bits, ByOrder<T, Minimum>, Bits>(wide, From2());
+  } else if constexpr (op == Op::max) {
+    return make_row<Bits, ByOrder<T, Maximum>, Bits>(wide, From2());
+  } else if constexpr (std::is_same_v<T, Bfloat16>) {
+    return make_row<Interleaved, Planewise<Work>, Interleaved>(wide, From2());
+  } else {
+    return make_row<Packed<T>, Work, Packed<T>>(wide, From2());
+  }
+}
+
 template <class T, Op op, Datatype type>
 consteval KernelRow make_row() {
   if constexpr (!op_supports(op, type)) {
@@ -172,7 +199,7 @@ consteval KernelRow make_row() {
     using Work = typename WorkOf<op, T>::Type;
     using Lane = std::conditional_t<is_bitwise(op), std::uint64_t, typename LaneOf<op, T>::Type>;
     if constexpr (partial_datatype(type) != type) {
-      return make_row<Packed<T>, Work, Packed<T>>(&wide_kernels<T, Work>, From2());
+      return make_half_row<T, op, Work>(&wide_kernels<T, Work>);
     } else {
       return make_row<Memory<Lane>, Work, Memory<Lane>>(nullptr, From2());
     }

@@ -2,8 +2,9 @@
 // Vectors of one instruction set, and how elements get from memory into them and back: part of kernels_impl.h, which
 // says what its macros are.
 //
-// A format tells how a vector lies in memory: load() takes `bytes` bytes of it, store() puts them. Memory<Lane> is the
-// vector itself; Packed<Float16> and Packed<Bfloat16> are floats in 16 bits each, rounded to nearest even.
+// A format tells how a value, which is a vector or two, lies in memory: load() takes `bytes` bytes of it, store() puts
+// them. Memory<Lane> is the vector itself; Packed<Float16> and Packed<Bfloat16> are a vector of floats in 16 bits each,
+// rounded to nearest even. Interleaved is twice as many of the latter: two vectors, which need not be unpacked.
 #ifndef HPS_SRC_SUMMATION_VECTORS_IMPL_H
 #define HPS_SRC_SUMMATION_VECTORS_IMPL_H
 
@@ -31,33 +32,63 @@ template <class Lane>
 using Vector = typename Vectors<Lane>::Vector;
 using HalfVector = Vectors<std::uint16_t, vector_bytes / 2>::Vector;  // as many lanes as a vector of floats has
 
-template <class Lane_>
+template <class Lane>
 struct Memory {
-  using Lane = Lane_;
+  using Value = Vector<Lane>;
   static constexpr std::size_t bytes = vector_bytes;
-  HPS_INLINE static void load(const std::byte* from, Vector<Lane>& value) { std::memcpy(&value, from, sizeof value); }
-  HPS_INLINE static void store(const Vector<Lane>& value, std::byte* to) { std::memcpy(to, &value, sizeof value); }
+  HPS_INLINE static void load(const std::byte* from, Value& value) { std::memcpy(&value, from, sizeof value); }
+  HPS_INLINE static void store(const Value& value, std::byte* to) { std::memcpy(to, &value, sizeof value); }
 };
 
 template <class Element>
 struct Packed;
 
-// Rounding half to even: half of the lower part's range is added, less one if the upper part is even. A canonical NaN
-// and the infinities stay what they are, and what rounds above the largest number becomes infinity.
+// The upper half of a float, rounded half to even, in the upper half of each lane: half of the lower part's range is
+// added, less one if the upper part is even. A canonical NaN and the infinities stay what they are, and what rounds
+// above the largest number becomes infinity.
+HPS_INLINE void round_to_upper_half(const Vector<float>& value, Vector<std::uint32_t>& rounded) {
+  const auto bits = reinterpret_cast<Vector<std::uint32_t>>(value);
+  rounded = bits + 0x7fff + (bits >> 16 & 1);
+}
+
 template <>
 struct Packed<Bfloat16> {
-  using Lane = float;
+  using Value = Vector<float>;
   static constexpr std::size_t bytes = vector_bytes / 2;
-  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
     HalfVector half;
     std::memcpy(&half, from, sizeof half);
-    value = reinterpret_cast<Vector<float>>(__builtin_convertvector(half, Vector<std::uint32_t>) << 16);
+    value = reinterpret_cast<Value>(__builtin_convertvector(half, Vector<std::uint32_t>) << 16);
   }
-  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
-    const auto bits = reinterpret_cast<Vector<std::uint32_t>>(value);
-    const Vector<std::uint32_t> rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    const HalfVector half = __builtin_convertvector(rounded, HalfVector);
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
+    Vector<std::uint32_t> rounded;
+    round_to_upper_half(value, rounded);
+    const HalfVector half = __builtin_convertvector(rounded >> 16, HalfVector);
     std::memcpy(to, &half, sizeof half);
+  }
+};
+
+// Of each two neighbours the first is the lower half of a lane.
+struct Planes {
+  Vector<float> lower;
+  Vector<float> upper;
+};
+
+struct Interleaved {  // of Bfloat16
+  using Value = Planes;
+  static constexpr std::size_t bytes = vector_bytes;
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
+    Vector<std::uint32_t> both;
+    std::memcpy(&both, from, sizeof both);
+    value.lower = reinterpret_cast<Vector<float>>(both << 16);
+    value.upper = reinterpret_cast<Vector<float>>(both & 0xffff0000);
+  }
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
+    Vector<std::uint32_t> lower, upper;
+    round_to_upper_half(value.lower, lower);
+    round_to_upper_half(value.upper, upper);
+    const Vector<std::uint32_t> both = (upper & 0xffff0000) | lower >> 16;
+    std::memcpy(to, &both, sizeof both);
   }
 };
 
@@ -65,14 +96,14 @@ struct Packed<Bfloat16> {
 // GCC 12 warns of the value that the forms without a mask leave undefined.
 template <>
 struct Packed<Float16> {
-  using Lane = float;
+  using Value = Vector<float>;
   static constexpr std::size_t bytes = 32;
   static constexpr __mmask16 all = 0xffff;
-  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
     value = reinterpret_cast<Vector<float>>(
         _mm512_maskz_cvtph_ps(all, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
   }
-  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
     const __m256i half = _mm512_maskz_cvtps_ph(all, reinterpret_cast<__m512>(value), _MM_FROUND_TO_NEAREST_INT);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
   }
@@ -80,12 +111,12 @@ struct Packed<Float16> {
 #elif HPS_KERNEL_VECTOR_BYTES == 32
 template <>
 struct Packed<Float16> {
-  using Lane = float;
+  using Value = Vector<float>;
   static constexpr std::size_t bytes = 16;
-  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
     value = reinterpret_cast<Vector<float>>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
   }
-  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
     const __m128i half = _mm256_cvtps_ph(reinterpret_cast<__m256>(value), _MM_FROUND_TO_NEAREST_INT);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), half);
   }
@@ -96,10 +127,10 @@ struct Packed<Float16> {
 // bits; a smaller one by an addition that leaves just a half's denormal bits in the sum.
 template <>
 struct Packed<Float16> {
-  using Lane = float;
+  using Value = Vector<float>;
   using Bits = Vector<std::uint32_t>;
   static constexpr std::size_t bytes = vector_bytes / 2;
-  HPS_INLINE static void load(const std::byte* from, Vector<float>& value) {
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
     HalfVector half;
     std::memcpy(&half, from, sizeof half);
     const Bits bits = __builtin_convertvector(half, Bits);
@@ -107,7 +138,7 @@ struct Packed<Float16> {
     const Bits special = reinterpret_cast<Bits>((bits & 0x7c00) == 0x7c00) & 0x7f800000;
     value = reinterpret_cast<Vector<float>>(reinterpret_cast<Bits>(magnitude) | special | (bits & 0x8000) << 16);
   }
-  HPS_INLINE static void store(const Vector<float>& value, std::byte* to) {
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
     constexpr std::uint32_t least_normal = 0x38800000;    // 2^-14
     constexpr std::uint32_t least_infinity = 0x477ff000;  // 65520
     const auto bits = reinterpret_cast<Bits>(value);
