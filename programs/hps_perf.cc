@@ -75,7 +75,7 @@ Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
   setting.n = plan.n;
   setting.k = plan.k;
   must("MPI_Comm_size", MPI_Comm_size(workers, &setting.ranks));
-  setting.small_bytes = static_cast<std::uint64_t>(plan.small_bytes);
+  setting.algorithm = plan.algorithm;
   setting.bound_s = plan.bound_s;
   return setting;
 }

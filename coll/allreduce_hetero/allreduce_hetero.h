@@ -27,7 +27,9 @@ struct Arguments {
 // outlive it.
 #define HPS_ALGORITHM(collective, algorithm) \
   std::unique_ptr<Operation> make_##algorithm(Membership& membership, const Arguments& arguments);
+#define HPS_SPECIAL_CASE HPS_ALGORITHM
 #include "coll/algorithms.def"
+#undef HPS_SPECIAL_CASE
 #undef HPS_ALGORITHM
 
 }  // namespace hps::allreduce_hetero

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "perf/result.h"
 
+#include <string_view>
+
 #include "plan/shares.h"
 
 namespace hps::perf {
@@ -19,12 +21,6 @@ std::optional<double> bound_us(const Options& options, const Setting& setting, s
   return setting.bound_s * 1e6;
 }
 
-// By its name in coll/algorithms.def.
-const char* algorithm(const Setting& setting, std::uint64_t bytes) {
-  if (setting.ranks == 1) return "local_copy";
-  return bytes <= setting.small_bytes ? "recursive_doubling" : "direct";
-}
-
 }  // namespace
 
 double direct_wire_bytes(double bytes, int n, const std::vector<double>& shares) {
@@ -39,7 +35,7 @@ double direct_wire_bytes(double bytes, int n, const std::vector<double>& shares)
 
 Result make_result(const Options& options, const Setting& setting, std::uint64_t bytes, const Samples& samples) {
   Result result;
-  result.algorithm = algorithm(setting, bytes);
+  result.algorithm = setting.ranks == 1 ? "local_copy" : setting.algorithm;
   result.n = setting.n;
   result.k = setting.k;
   result.ranks = setting.ranks;
@@ -53,7 +49,8 @@ Result make_result(const Options& options, const Setting& setting, std::uint64_t
   result.bound_us = bound_us(options, setting, bytes);
   if (result.bound_us) result.percent_of_bound = *result.bound_us / result.time.median_us * 100;
   const double wire_bytes = direct_wire_bytes(static_cast<double>(bytes), setting.n, setting.shares);
-  if (bytes > setting.small_bytes && wire_bytes > 0) result.cpu_ns_per_wire_byte = samples.cpu_s * 1e9 / wire_bytes;
+  if (std::string_view(result.algorithm) == "direct" && wire_bytes > 0)
+    result.cpu_ns_per_wire_byte = samples.cpu_s * 1e9 / wire_bytes;
   if (!samples.mpi_us.empty()) {
     result.mpi_time_us = summarize(samples.mpi_us).median_us;
     result.speedup_vs_mpi = *result.mpi_time_us / result.time.median_us;

@@ -16,10 +16,10 @@ namespace hps::perf {
 
 // What HPS_Comm_get_plan says about the communicator and the message.
 struct Setting {
-  int n = 0;      // worker nodes
-  int k = 0;      // CPU-only nodes
-  int ranks = 0;  // worker ranks
-  std::uint64_t small_bytes = 0;
+  int n = 0;                   // worker nodes
+  int k = 0;                   // CPU-only nodes
+  int ranks = 0;               // worker ranks
+  const char* algorithm = "";  // its name in coll/algorithms.def
   double bound_s = -1;         // by the rates that the plan knows; negative = unknown
   std::vector<double> shares;  // n worker nodes, then k CPU-only nodes
 };

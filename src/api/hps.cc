@@ -90,6 +90,7 @@ Status get_plan(MPI_Comm comm, MPI_Count bytes, HPS_Plan* told, int max_shares, 
   told->chunk_bytes = static_cast<int>(plan.chunk_bytes);
   told->window = static_cast<int>(plan.window);
   told->small_bytes = plan.small_bytes;
+  told->algorithm = hps::algorithm_name(plan.algorithm(static_cast<std::uint64_t>(bytes)));
   told->bound_s = plan.bound_seconds(static_cast<double>(bytes));
   told->predicted_s = plan.predicted_seconds(static_cast<double>(bytes));
   const std::size_t told_shares = std::min(static_cast<std::size_t>(max_shares), plan.nodes.size());

@@ -140,19 +140,6 @@ void set_sizes(const PlanOptions& options, Plan* plan) {
   plan->latency_s = options.latency_s > 0 ? options.latency_s : default_latency_s(plan->n);
 }
 
-std::uint32_t small_bytes(const PlanOptions& options, const Plan& plan) {
-  switch (options.algorithm) {
-    case Algorithm::direct:
-      return 0;
-    case Algorithm::recursive_doubling:
-      return UINT32_MAX;
-    case Algorithm::automatic:
-      break;
-  }
-  // Recursive doubling sends whole vectors: beyond what travels in one piece the model is too kind to it.
-  return recursive_doubling_up_to(plan, options.max_chunk_bytes);
-}
-
 }  // namespace
 
 Status make_plan(const std::vector<PlanNode>& nodes, const PlanOptions& options, Plan* plan) {
@@ -170,7 +157,9 @@ Status make_plan(const std::vector<PlanNode>& nodes, const PlanOptions& options,
   set_owners(ordered, node_weights, &made);
   set_sizes(options, &made);
   HPS_RETURN_IF_ERROR(made.finish());
-  made.small_bytes = small_bytes(options, made);
+  // Recursive doubling sends whole vectors: beyond what travels in one piece the model is too kind to it.
+  made.small_bytes = recursive_doubling_up_to(made, options.max_chunk_bytes);
+  made.forced = options.algorithm;
   *plan = std::move(made);
   return Status();
 }

@@ -72,6 +72,7 @@ Status check_sizes(const Plan& plan) {
   // A chunk completes only when every worker has come to it; with a group longer than the window two workers may each
   // wait for chunks that the other may not push yet.
   HPS_RETURN_IF_ERROR(check_range("rotation", plan.rotation, 1, plan.window));
+  HPS_RETURN_IF_ERROR(check_range("algorithm", static_cast<std::uint32_t>(plan.forced), 0, std::size(all_algorithms)));
   if (std::isfinite(plan.latency_s) && plan.latency_s >= 0) return Status();
   return invalid("latency_s is " + std::to_string(plan.latency_s));
 }
@@ -81,7 +82,8 @@ Status check_sizes(const Plan& plan) {
 bool Plan::operator==(const Plan& other) const {
   return number == other.number && n == other.n && k == other.k && nodes == other.nodes && owners == other.owners &&
          chunk_bytes == other.chunk_bytes && min_chunk_bytes == other.min_chunk_bytes && window == other.window &&
-         rotation == other.rotation && small_bytes == other.small_bytes && latency_s == other.latency_s;
+         rotation == other.rotation && forced == other.forced && small_bytes == other.small_bytes &&
+         latency_s == other.latency_s;
 }
 
 Status Plan::finish() {

@@ -53,15 +53,16 @@ struct Chunking {
 class Plan {
  public:
   std::uint16_t number = 1;
-  std::uint32_t n = 0;                // worker nodes
-  std::uint32_t k = 0;                // CPU-only nodes
-  std::vector<PlanNodeShare> nodes;   // worker nodes first, in the order given, then CPU-only nodes
-  std::vector<PlanOwner> owners;      // by node; owners of weight 0 are left out
-  std::uint32_t chunk_bytes = 0;      // the largest chunk
-  std::uint32_t min_chunk_bytes = 0;  // a shorter message is cut into chunks no smaller than this
-  std::uint32_t window = 0;           // W: chunks pushed and not yet answered, a worker
-  std::uint32_t rotation = 0;         // G <= W: workers start at different places in groups of G chunks
-  std::uint32_t small_bytes = 0;      // messages of at most so many bytes go by recursive doubling
+  std::uint32_t n = 0;                      // worker nodes
+  std::uint32_t k = 0;                      // CPU-only nodes
+  std::vector<PlanNodeShare> nodes;         // worker nodes first, in the order given, then CPU-only nodes
+  std::vector<PlanOwner> owners;            // by node; owners of weight 0 are left out
+  std::uint32_t chunk_bytes = 0;            // the largest chunk
+  std::uint32_t min_chunk_bytes = 0;        // a shorter message is cut into chunks no smaller than this
+  std::uint32_t window = 0;                 // W: chunks pushed and not yet answered, a worker
+  std::uint32_t rotation = 0;               // G <= W: workers start at different places in groups of G chunks
+  Algorithm forced = Algorithm::automatic;  // the algorithm for all messages; automatic = by their size
+  std::uint32_t small_bytes = 0;            // then messages of at most so many bytes go by recursive doubling
   double latency_s = 0;
   bool operator==(const Plan& other) const;
 
@@ -81,6 +82,7 @@ class Plan {
 
   // The algorithm for a message of `bytes` bytes.
   Algorithm algorithm(std::uint64_t bytes) const noexcept {
+    if (forced != Algorithm::automatic) return forced;
     return bytes <= small_bytes ? Algorithm::recursive_doubling : Algorithm::direct;
   }
 

@@ -19,7 +19,8 @@ double Plan::bound_seconds(double bytes) const {
 
 double Plan::predicted_seconds(double bytes) const {
   if (n == 1 || !all_known(nodes)) return -1;
-  if (bytes <= small_bytes) return recursive_doubling_seconds(*this, bytes);
+  if (algorithm(static_cast<std::uint64_t>(bytes)) == Algorithm::recursive_doubling)
+    return recursive_doubling_seconds(*this, bytes);
   return direct_seconds(*this, bytes);
 }
 

@@ -14,8 +14,8 @@ struct Kind {
   const char* expects;
 };
 
-template <class Value, std::size_t count>
-bool parse_name(const std::pair<std::string_view, Value> (&names)[count], std::string_view text, Value* value) {
+template <class Names, class Value>
+bool parse_name(const Names& names, std::string_view text, Value* value) {
   for (const auto& [name, named] : names) {
     if (text == name) {
       *value = named;
@@ -38,11 +38,16 @@ bool parse_role(std::string_view text, Role* value) {
   return parse_name(names, text, value);
 }
 
-constexpr Kind algorithm_kind{"auto, direct or recursive_doubling"};
+#define HPS_SPECIAL_CASE(collective, name)
+#define HPS_ALGORITHM(collective, name) " or " #name
+constexpr Kind algorithm_kind{"auto"
+#include "coll/algorithms.def"
+};
+#undef HPS_ALGORITHM
+#undef HPS_SPECIAL_CASE
 bool parse_algorithm(std::string_view text, Algorithm* value) {
-  constexpr std::pair<std::string_view, Algorithm> names[] = {{"auto", Algorithm::automatic},
-                                                              {"direct", Algorithm::direct},
-                                                              {"recursive_doubling", Algorithm::recursive_doubling}};
+  std::vector<std::pair<std::string_view, Algorithm>> names = {{"auto", Algorithm::automatic}};
+  for (Algorithm algorithm : all_algorithms) names.emplace_back(algorithm_name(algorithm), algorithm);
   return parse_name(names, text, value);
 }
 

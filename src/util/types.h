@@ -18,8 +18,24 @@ inline constexpr Rank no_rank = -1;
 
 enum class Role : std::uint8_t { worker, cpu_only };
 
-// How an all-reduce is carried out; automatic = by the message size.
-enum class Algorithm : std::uint8_t { automatic, direct, recursive_doubling };
+// How a collective is carried out; automatic = by the message size.
+enum class Algorithm : std::uint8_t {
+  automatic,
+#define HPS_SPECIAL_CASE(collective, name)
+#define HPS_ALGORITHM(collective, name) name,
+#include "coll/algorithms.def"
+#undef HPS_ALGORITHM
+};
+
+inline constexpr Algorithm all_algorithms[] = {
+#define HPS_ALGORITHM(collective, name) Algorithm::name,
+#include "coll/algorithms.def"
+#undef HPS_ALGORITHM
+#undef HPS_SPECIAL_CASE
+};
+
+// As HPS_ALGORITHM spells it.
+const char* algorithm_name(Algorithm algorithm) noexcept;
 
 // Monotonic time in nanoseconds; the engine is told it and never reads a clock.
 using TimeNs = std::int64_t;

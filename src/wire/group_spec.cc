@@ -40,6 +40,7 @@ void put_plan(Writer& out, const Plan& plan) {
   out.put(plan.min_chunk_bytes);
   out.put(plan.window);
   out.put(plan.rotation);
+  out.put(plan.forced);
   out.put(plan.small_bytes);
   out.put(plan.latency_s);
   out.put_count(plan.nodes.size());
@@ -65,6 +66,7 @@ Plan get_plan(Reader& in) {
   plan.min_chunk_bytes = in.get<std::uint32_t>();
   plan.window = in.get<std::uint32_t>();
   plan.rotation = in.get<std::uint32_t>();
+  plan.forced = in.get<Algorithm>();
   plan.small_bytes = in.get<std::uint32_t>();
   plan.latency_s = in.get<double>();
   plan.nodes.resize(in.get_count(17));

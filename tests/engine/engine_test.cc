@@ -30,7 +30,7 @@ class EveryShape : public testing::TestWithParam<std::tuple<std::uint32_t, std::
 
 TEST_P(EveryShape, GivesTheSumWithBothAlgorithms) {
   const auto [workers, cpu_only, ranks_a_node] = GetParam();
-  for (Algorithm algorithm : {Algorithm::direct, Algorithm::recursive_doubling}) {
+  for (Algorithm algorithm : all_algorithms) {
     SimulationOptions options = job(workers, cpu_only);
     options.ranks_a_node = ranks_a_node;
     options.plan.algorithm = algorithm;

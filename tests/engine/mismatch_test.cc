@@ -109,7 +109,7 @@ TEST_P(BothAlgorithms, ALostWorkerFailsTheCallOnTheOthersByName) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, BothAlgorithms, testing::Values(Algorithm::direct, Algorithm::recursive_doubling));
+INSTANTIATE_TEST_SUITE_P(Algorithms, BothAlgorithms, testing::ValuesIn(all_algorithms));
 
 TEST(LostOwnerTest, FailsTheCallByName) {
   Simulation simulation(job(4, 2, Algorithm::direct));

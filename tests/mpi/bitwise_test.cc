@@ -149,12 +149,15 @@ void test_placement(const Placement& placement, int cpu_only) {
   for (int most : {0, 1}) {
     if (most < cpu_only) check_job(with_cpu_only(placement, most), {}, right);
   }
-  const Settings variations[] = {{},
-                                 {{"hps_algorithm", "direct"}},
-                                 {{"hps_algorithm", "recursive_doubling"}},
-                                 {{"hps_algorithm", "direct"}, {"hps_chunk", "1K"}, {"hps_window", "3"}},
-                                 {{"hps_chunk", "60K"}, {"hps_window", "100"}},
-                                 unequal_rate(placement)};
+  std::vector<Settings> variations = {{},
+                                      {{"hps_algorithm", "direct"}, {"hps_chunk", "1K"}, {"hps_window", "3"}},
+                                      {{"hps_chunk", "60K"}, {"hps_window", "100"}},
+                                      unequal_rate(placement)};
+#define HPS_SPECIAL_CASE(collective, name)
+#define HPS_ALGORITHM(collective, name) variations.push_back({{"hps_algorithm", #name}});
+#include "coll/algorithms.def"
+#undef HPS_ALGORITHM
+#undef HPS_SPECIAL_CASE
   for (const Settings& settings : variations) check_job(placement, settings, right);
 }
 

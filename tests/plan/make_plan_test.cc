@@ -189,10 +189,12 @@ TEST(MakePlan, LatencyIsTheOptionOrADefault) {
 
 TEST(MakePlan, AlgorithmOptionForces) {
   PlanOptions options;
-  options.algorithm = Algorithm::direct;
-  EXPECT_EQ(test_plan(8, 4, 0, options).small_bytes, 0u);
-  options.algorithm = Algorithm::recursive_doubling;
-  EXPECT_EQ(test_plan(8, 4, 0, options).small_bytes, UINT32_MAX);
+  for (Algorithm algorithm : all_algorithms) {
+    options.algorithm = algorithm;
+    const Plan plan = test_plan(8, 4, 0, options);
+    EXPECT_EQ(plan.algorithm(0), algorithm);
+    EXPECT_EQ(plan.algorithm(UINT64_MAX), algorithm);
+  }
 }
 
 TEST(MakePlan, LargeGroups) {

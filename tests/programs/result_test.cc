@@ -7,7 +7,7 @@ namespace hps::perf {
 namespace {
 
 // n = 4, k = 2: D = 20, so 0.3 on each CPU-only node, 0.1 on each worker node, and a bound of 1.2 M/B.
-Setting four_and_two() { return {4, 2, 8, 1024, -1, {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}}; }
+Setting four_and_two() { return {4, 2, 8, "direct", -1, {0.1, 0.1, 0.1, 0.1, 0.3, 0.3}}; }
 
 Samples three_calls() {
   Samples samples;
@@ -46,7 +46,7 @@ TEST(ResultTest, ElseThePlansBoundCounts) {
 TEST(ResultTest, OneNodeHasNoBoundAndNoWire) {
   Options options;
   options.link_rate = 1e9;
-  const Setting one{1, 0, 4, 0, 0, {1}};
+  const Setting one{1, 0, 4, "direct", 0, {1}};
   const Result result = make_result(options, one, bytes, three_calls());
   EXPECT_FALSE(result.bound_us.has_value());
   EXPECT_FALSE(result.cpu_ns_per_wire_byte.has_value());
@@ -64,11 +64,13 @@ TEST(ResultTest, WireBytesCountPushesAndResults) {
 }
 
 TEST(ResultTest, TheAlgorithmIsNamedAsInTheTable) {
-  const Result small = make_result(Options(), four_and_two(), 1024, three_calls());
+  Setting setting = four_and_two();
+  setting.algorithm = "recursive_doubling";
+  const Result small = make_result(Options(), setting, 1024, three_calls());
   EXPECT_STREQ(small.algorithm, "recursive_doubling");
-  EXPECT_STREQ(make_result(Options(), {1, 0, 1, 0, 0, {1}}, 1024, three_calls()).algorithm, "local_copy");
+  EXPECT_STREQ(make_result(Options(), {1, 0, 1, "direct", 0, {1}}, 1024, three_calls()).algorithm, "local_copy");
   EXPECT_FALSE(small.cpu_ns_per_wire_byte.has_value());
-  EXPECT_STREQ(make_result(Options(), four_and_two(), 1025, three_calls()).algorithm, "direct");
+  EXPECT_STREQ(make_result(Options(), four_and_two(), 1024, three_calls()).algorithm, "direct");
 }
 
 TEST(ResultTest, MpiAndWrongOnlyWhereAskedFor) {

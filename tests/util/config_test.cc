@@ -127,7 +127,7 @@ TEST(ConfigTest, RefusesUnknownValues) {
       {"HPS_WINDOW", "12x", "whole number"},
       {"HPS_WINDOW", "-1", "whole number"},
       {"HPS_WINDOW", "4294967296", "whole number"},
-      {"HPS_ALGORITHM", "ring", "auto, direct or recursive_doubling"},
+      {"HPS_ALGORITHM", "ring", "auto or direct or recursive_doubling"},
       {"HPS_SERVE_MEMORY", "lots", "64K"},
   };
   for (const auto& [name, value, right] : wrong) {

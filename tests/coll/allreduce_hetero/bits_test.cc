@@ -84,7 +84,7 @@ class Bits : public testing::TestWithParam<std::tuple<std::uint32_t, std::uint32
 
 TEST_P(Bits, AreThoseOfTheCanonicalTree) {
   const auto vectors = wild_vectors(options().workers);
-  for (Algorithm algorithm : {Algorithm::direct, Algorithm::recursive_doubling}) {
+  for (Algorithm algorithm : all_algorithms) {
     for (std::uint32_t cpu_only : {0u, 1u, 3u, 8u}) {
       for (std::uint32_t chunk_bytes : {64u, 1000u, 16384u}) {
         for (std::uint64_t seed : {1u, 2u}) {
@@ -111,7 +111,7 @@ TEST_P(Bits, OfEveryTypeAndOperation) {
     for (auto& vector : vectors) {
       while (vector.size() < 307) vector.push_back(reference::any_value<T>(random));
     }
-    for (Algorithm algorithm : {Algorithm::direct, Algorithm::recursive_doubling}) {
+    for (Algorithm algorithm : all_algorithms) {
       SimulationOptions one = options();
       one.cpu_only = 1;
       one.plan.algorithm = algorithm;
