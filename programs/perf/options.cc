@@ -71,7 +71,7 @@ constexpr char ops[] = "one of"
 
 // The one list of flags: parsing and help follow it.
 constexpr Flag flags[] = {
-    {"-b", "--min-bytes", "BYTES", size_expected, "the smallest message (default 8)",
+    {"-b", "--min-bytes", "BYTES", size_expected, "the smallest message (default 8), an element or more",
      [](std::string_view text, Options* o) { return parse_bytes(text, &o->min_bytes) && o->min_bytes > 0; }},
     {"-e", "--max-bytes", "BYTES", size_expected, "the largest message (default 32M)",
      [](std::string_view text, Options* o) { return parse_bytes(text, &o->max_bytes) && o->max_bytes > 0; }},
@@ -144,9 +144,16 @@ Status set_collective(const std::string& name, std::string* collective) {
 }
 
 // What no single flag can see.
-Status check_together(bool max_given, const std::string& collective, Options* options) {
-  if (collective.empty()) return invalid("no collective is given: expected allreduce_hetero");
-  if (!max_given) options->max_bytes = std::max(options->max_bytes, options->min_bytes);
+struct Given {
+  std::string collective;
+  bool min_bytes = false;
+  bool max_bytes = false;
+};
+Status check_together(const Given& given, Options* options) {
+  if (given.collective.empty()) return invalid("no collective is given: expected allreduce_hetero");
+  const std::uint64_t element = datatype_bytes(options->datatype);
+  if (!given.min_bytes) options->min_bytes = std::max(options->min_bytes, element);
+  if (!given.max_bytes) options->max_bytes = std::max(options->max_bytes, options->min_bytes);
   if (options->min_bytes > options->max_bytes) {
     return invalid("the smallest message, " + format_bytes(options->min_bytes) + ", is larger than the largest, " +
                    format_bytes(options->max_bytes));
@@ -156,7 +163,6 @@ Status check_together(bool max_given, const std::string& collective, Options* op
     return invalid(std::string("the operation ") + op_name(options->op) + " is not defined on " + type);
   if (options->vs_mpi && partial_datatype(options->datatype) != options->datatype)
     return invalid("MPI has no " + type + " to measure: --vs-mpi wants another type");
-  const std::uint64_t element = datatype_bytes(options->datatype);
   if (options->min_bytes < element) {
     return invalid("the smallest message, " + format_bytes(options->min_bytes) + " bytes, is shorter than one " + type);
   }
@@ -170,11 +176,10 @@ Status check_together(bool max_given, const std::string& collective, Options* op
 
 Status parse_options(const std::vector<std::string>& arguments, Options* options) {
   Options result;
-  std::string collective;
-  bool max_given = false;
+  Given given;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].starts_with("-")) {
-      HPS_RETURN_IF_ERROR(set_collective(arguments[i], &collective));
+      HPS_RETURN_IF_ERROR(set_collective(arguments[i], &given.collective));
       continue;
     }
     Argument argument = cut(arguments[i]);
@@ -185,9 +190,10 @@ Status parse_options(const std::vector<std::string>& arguments, Options* options
     }
     HPS_RETURN_IF_ERROR(set_flag(*flag, argument, &result));
     if (result.action != Action::measure) break;
-    max_given = max_given || std::string_view(flag->name) == "--max-bytes";
+    given.min_bytes = given.min_bytes || std::string_view(flag->name) == "--min-bytes";
+    given.max_bytes = given.max_bytes || std::string_view(flag->name) == "--max-bytes";
   }
-  if (result.action == Action::measure) HPS_RETURN_IF_ERROR(check_together(max_given, collective, &result));
+  if (result.action == Action::measure) HPS_RETURN_IF_ERROR(check_together(given, &result));
   *options = result;
   return {};
 }

@@ -9,9 +9,18 @@
 namespace hps {
 namespace {
 
-// A parser a kind: it sets *value and says true, or says false. `expects` completes "expected ...".
+// A parser a kind: it sets *value and says true, or says false. `expects` completes "expected ..."; numbers are at
+// least `least` and at most `most`, or 0 where that means automatic.
+enum class Zero { is_a_number, is_automatic };
 struct Kind {
   const char* expects;
+  Zero zero = Zero::is_a_number;
+  std::uint64_t least = 0;
+  std::uint64_t most = UINT64_MAX;
+
+  bool allows(std::uint64_t number) const {
+    return (number == 0 && zero == Zero::is_automatic) || (number >= least && number <= most);
+  }
 };
 
 template <class Names, class Value>
@@ -66,7 +75,11 @@ bool parse_rate_or_empty(std::string_view given, double* value) {
 
 constexpr Kind bytes_kind{"a size such as 64K or 2M"};
 
+// The largest is what every transport sends in one piece (PlanOptions::max_chunk_bytes).
+constexpr Kind chunk_bytes_kind{"a size such as 16K, from 64 to 60K, or 0", Zero::is_automatic, 64, 60 << 10};
+
 constexpr Kind number_kind{"a whole number of 0 or more"};
+constexpr Kind count_kind{"a whole number of 1 or more", Zero::is_a_number, 1};
 bool parse_number(std::string_view given, std::uint32_t* value) {
   const auto [rest, error] = std::from_chars(given.data(), given.data() + given.size(), *value);
   return error == std::errc() && rest == given.data() + given.size();
@@ -78,8 +91,12 @@ bool parse_kind(const Kind&, std::string_view given, Role* value) { return parse
 bool parse_kind(const Kind&, std::string_view given, Algorithm* value) { return parse_algorithm(given, value); }
 bool parse_kind(const Kind&, std::string_view given, std::string* value) { return parse_text(given, value); }
 bool parse_kind(const Kind&, std::string_view given, double* value) { return parse_rate_or_empty(given, value); }
-bool parse_kind(const Kind&, std::string_view given, std::uint64_t* value) { return parse_bytes(given, value); }
-bool parse_kind(const Kind&, std::string_view given, std::uint32_t* value) { return parse_number(given, value); }
+bool parse_kind(const Kind& kind, std::string_view given, std::uint64_t* value) {
+  return parse_bytes(given, value) && kind.allows(*value);
+}
+bool parse_kind(const Kind& kind, std::string_view given, std::uint32_t* value) {
+  return parse_number(given, value) && kind.allows(*value);
+}
 
 template <class Value>
 Status read_variable(const std::vector<ConfigSource>& sources, const ConfigVariable& variable, const Kind& kind,

@@ -81,6 +81,10 @@ void test_without_mpi() {
   expect_logged_error("HPS_Comm_get_plan", [&] { return HPS_Comm_get_plan(MPI_COMM_WORLD, 0, &plan, 0, nullptr); });
   expect_logged_error("HPS_Allreduce_hetero",
                       [&] { return HPS_Allreduce_hetero(&in, &out, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+  expect_logged_error("HPS_Type_float16",
+                      [] { return HPS_FLOAT16 == MPI_DATATYPE_NULL ? MPI_ERR_OTHER : MPI_SUCCESS; });
+  expect_logged_error("HPS_Type_bfloat16",
+                      [] { return HPS_BFLOAT16 == MPI_DATATYPE_NULL ? MPI_ERR_OTHER : MPI_SUCCESS; });
   HPS_EXPECT(out == -1, "recvbuf was written to");
 }
 
@@ -133,6 +137,8 @@ void test_info() {
       {{{"hps_log", "loud"}}, wrong, "loud"},
       {{{"hps_link_rate", "fast"}}, wrong, "fast"},
       {{{"hps_chunk", "-1"}}, wrong, "HPS_CHUNK"},
+      {{{"hps_chunk", "7"}}, wrong, "64 to 60K"},
+      {{{"hps_threads", "0"}}, wrong, "1 or more"},
       {{{"hps_window", "many"}}, wrong, "many"},
       {{{"hps_algorithm", "ring"}}, wrong, "ring"},
       {{{"hps_serve_memory", "much"}}, wrong, "much"},
@@ -175,8 +181,7 @@ void test_bad_sizes() {
     const char* value;
     const char* words;
     int rank;
-  } all[] = {{"hps_chunk", "7", "HPS_CHUNK", 0},
-             {"hps_window", "4000000000", "HPS_WINDOW", 0},
+  } all[] = {{"hps_window", "4000000000", "HPS_WINDOW", 0},
              {"hps_serve_memory", "1K", "HPS_SERVE_MEMORY", world_size() - 1}};
   for (const auto& bad : all) {
     const Where where(std::string(bad.key) + "=" + bad.value);
@@ -224,7 +229,27 @@ void test_communicator_outlives_job() {
   HPS_EXPECT_OK(MPI_Comm_free(&copy));
 }
 
+// HPS's datatypes need no HPS_Init: MPI can send them, and they are the same handles every time.
+void test_half_types() {
+  const MPI_Datatype types[] = {HPS_FLOAT16, HPS_BFLOAT16};
+  const char* const names[] = {"HPS_FLOAT16", "HPS_BFLOAT16"};
+  HPS_EXPECT(types[0] == HPS_FLOAT16 && types[1] == HPS_BFLOAT16, "a second handle for one datatype");
+  for (int i = 0; i < 2; ++i) {
+    const Where where(names[i]);
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    HPS_EXPECT_OK(MPI_Type_get_name(types[i], name, &length));
+    HPS_EXPECT(std::string_view(name) == names[i], std::string("it is called ") + name);
+    const std::uint16_t sent[] = {0x3c00, 0xffff};
+    std::uint16_t received[] = {0, 0};
+    HPS_EXPECT_OK(MPI_Sendrecv(sent, 2, types[i], world_rank(), 0, received, 2, types[i], world_rank(), 0,
+                               MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    HPS_EXPECT(received[0] == sent[0] && received[1] == sent[1], "MPI sent something else");
+  }
+}
+
 void test_all() {
+  test_half_types();
   test_without_job();
   test_intercomm();
   test_info();

@@ -173,21 +173,24 @@ std::vector<std::byte> in_memory(const std::vector<T>& values) {
   return memory;
 }
 
-// Where a result first differs from what it should be, in words; else "". Gaps in elements do not count, and of
-// products of complex numbers neither the sign of a zero, which depends on the order.
+// The bytes of a result that count: not those of gaps, and of products of complex numbers not the sign of a zero, which
+// depends on the order.
+template <class T>
+reference::Bytes<T> comparable(T value, [[maybe_unused]] Op op) {
+  if constexpr (reference::is_complex<T>) {
+    if (op == Op::prod) value = {value.real() + 0, value.imag() + 0};
+  }
+  return reference::bytes_of<T>(value);
+}
+
+// Where a result first differs from what it should be, in words; else "".
 template <class T>
 std::string first_difference(const void* result, const std::vector<T>& right, Op op) {
-  const auto comparable = [op](T value) {
-    if constexpr (reference::is_complex<T>) {
-      if (op == Op::prod) value = {value.real() + 0, value.imag() + 0};
-    }
-    return reference::bytes_of<T>(value);
-  };
   const auto* bytes = static_cast<const std::byte*>(result);
   for (std::size_t i = 0; i < right.size(); ++i) {
     T value;
     std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-    if (comparable(value) == comparable(right[i])) continue;
+    if (comparable<T>(value, op) == comparable<T>(right[i], op)) continue;
     return "element " + std::to_string(i) + " is " + reference::text_of<T>(value) + " instead of " +
            reference::text_of<T>(right[i]);
   }

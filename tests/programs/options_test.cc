@@ -76,7 +76,7 @@ TEST(OptionsTest, EveryDatatypeAndOpByName) {
     for (std::uint8_t j = 0; j < op_count; ++j) {
       const auto op = static_cast<Op>(j);
       if (!op_supports(op, type)) continue;
-      const Options both = parsed({"allreduce_hetero", "-b", "64", "-t", datatype_name(type), "-o", op_name(op)});
+      const Options both = parsed({"allreduce_hetero", "-t", datatype_name(type), "-o", op_name(op)});
       EXPECT_EQ(both.datatype, type);
       EXPECT_EQ(both.op, op);
     }
@@ -130,6 +130,11 @@ TEST(OptionsTest, ErrorsNameTheArgumentAndWhatWouldBeRight) {
     const std::string error = error_of(arguments);
     EXPECT_TRUE(contains(error, says)) << error << " does not say " << says;
   }
+}
+
+TEST(OptionsTest, TheDefaultMinimumIsAnElementOrMore) {
+  EXPECT_EQ(parsed({"allreduce_hetero", "-t", "complex128"}).min_bytes, 16u);
+  EXPECT_EQ(parsed({"allreduce_hetero", "-t", "int8"}).min_bytes, 8u);
 }
 
 TEST(OptionsTest, AMinimumAloneMayExceedTheDefaultMaximum) {

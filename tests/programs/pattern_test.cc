@@ -51,7 +51,7 @@ TEST(PatternTest, EveryDatatypeAndOpAgainstASerialReference) {
       for (const T& value : expected<T>(type, op, ranks, 77)) result.push_back(reference::bytes_of<T>(value));
       EXPECT_EQ(pattern.count_wrong(result.data(), count, 77), 0u);
       EXPECT_GT(pattern.count_wrong(result.data(), count, 78), 0u);
-      for (std::size_t i : {0, 500, 999}) result[i][0] ^= std::byte{1};
+      for (std::size_t i : {0u, 500u, 999u}) result[i][0] ^= std::byte{1};
       EXPECT_EQ(pattern.count_wrong(result.data(), count, 77), 3u);
       EXPECT_EQ(pattern.count_wrong(result.data(), 500, 77), 1u);
     }
