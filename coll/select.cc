@@ -8,13 +8,10 @@ std::unique_ptr<Operation> make_allreduce_hetero(Membership& membership, const a
   if (!membership.self()) return make_serve(membership, arguments);
   if (arguments.count == 0 || membership.members() == 1) return make_local_copy(membership, arguments);
   switch (membership.plan().algorithm(arguments.bytes())) {
-#define HPS_SPECIAL_CASE(collective, name)
 #define HPS_ALGORITHM(collective, name) \
   case Algorithm::name:                 \
     return make_##name(membership, arguments);
 #include "coll/algorithms.def"
-#undef HPS_ALGORITHM
-#undef HPS_SPECIAL_CASE
     case Algorithm::automatic:
       break;
   }

@@ -29,8 +29,6 @@ struct Arguments {
   std::unique_ptr<Operation> make_##algorithm(Membership& membership, const Arguments& arguments);
 #define HPS_SPECIAL_CASE HPS_ALGORITHM
 #include "coll/algorithms.def"
-#undef HPS_SPECIAL_CASE
-#undef HPS_ALGORITHM
 
 }  // namespace hps::allreduce_hetero
 

@@ -4,6 +4,8 @@
 #include "hps.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "api/arguments.h"
@@ -29,9 +31,8 @@ Status check_mpi(const char* function) {
   return {Code::not_initialized, std::string(function) + " was called before MPI_Init or after MPI_Finalize"};
 }
 
-Status run(hps::Group& group, const hps::allreduce_hetero::Arguments& arguments) {
+Status run(hps::Group& group, hps::Operation* operation) {
   hps::Membership& membership = group.membership();
-  const std::unique_ptr<hps::Operation> operation = hps::make_allreduce_hetero(membership, arguments);
   hps::Driver& driver = group.runtime().driver();
   hps::Driver::Lock lock = driver.lock();
   membership.start(*operation);
@@ -62,7 +63,14 @@ Status allreduce_hetero(const hps::api::AllreduceCall& call, MPI_Comm comm) {
   HPS_RETURN_IF_ERROR(process().group_of(comm, &group));
   hps::allreduce_hetero::Arguments arguments;
   const Status checked = hps::api::to_arguments(call, group->is_cpu_only(), &arguments);
-  return checked.ok() ? run(*group, arguments) : refuse(*group, checked);
+  if (!checked.ok()) return refuse(*group, checked);
+  std::unique_ptr<hps::Operation> operation;
+  try {
+    operation = hps::make_allreduce_hetero(group->membership(), arguments);
+  } catch (const std::bad_alloc&) {
+    return refuse(*group, {Code::no_memory, "no memory for the call"});
+  }
+  return run(*group, operation.get());
 }
 
 MPI_Datatype half_type(const char* function, hps::Datatype datatype) {

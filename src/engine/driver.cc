@@ -53,7 +53,12 @@ Driver::~Driver() {
   background_.join();
 }
 
-Driver::Lock Driver::lock() { return Lock(mutex_); }
+Driver::Lock Driver::lock() {
+  ++wanting_;
+  Lock lock(mutex_);
+  --wanting_;
+  return lock;
+}
 
 void Driver::nudge() noexcept { wake_up_->signal(); }
 
@@ -130,6 +135,11 @@ void Driver::run_background() {
       continue;
     }
     const bool idle = progress();
+    if (wanting_ != 0) {  // a mutex would rather come back to this thread
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    }
     if (!idle || users_ != 0 || stop_) continue;
     background_polls_ = true;
     sleep(lock, never_ns);

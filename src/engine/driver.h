@@ -8,6 +8,7 @@
 #ifndef HPS_SRC_ENGINE_DRIVER_H
 #define HPS_SRC_ENGINE_DRIVER_H
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -63,9 +64,10 @@ class Driver {
   std::unique_ptr<WakeUp> wake_up_;
   std::mutex mutex_;
   std::condition_variable background_turn_;
-  std::condition_variable progressed_;  // for users who wait while another drives
-  std::uint32_t users_ = 0;             // threads in wait()
-  std::uint64_t entries_ = 0;           // into wait(), ever
+  std::condition_variable progressed_;      // for users who wait while another drives
+  std::uint32_t users_ = 0;                 // threads in wait()
+  std::uint64_t entries_ = 0;               // into wait(), ever
+  std::atomic<std::uint32_t> wanting_ = 0;  // threads in lock()
   bool user_drives_ = false;
   bool background_rests_ = false;  // deep asleep: must be told when the users have left
   bool background_polls_ = false;  // asleep on the transport's events

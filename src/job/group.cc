@@ -217,8 +217,12 @@ Status Group::join_owners(MPI_Comm comm) {
     const Driver::Lock lock = runtime_.driver().lock();
     membership_->join_all();
   }
-  runtime_.wait([&] { return membership_->joined_all() || !membership_->failure().ok(); });
-  return agree(comm, membership_->failure(), runtime_.waiter());
+  Status failure;  // a copy: the background thread may find a lost member once the lock is free
+  runtime_.wait([&] {
+    failure = membership_->failure();
+    return membership_->joined_all() || !failure.ok();
+  });
+  return agree(comm, failure, runtime_.waiter());
 }
 
 }  // namespace hps

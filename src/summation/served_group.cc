@@ -73,6 +73,7 @@ void ServedGroup::leave(std::uint32_t member) {
   members_[member].state = MemberState::left;
   ++left_;
   if (joined_ != 0) return;
+  for (const auto& call : calls_) give_up(*call);
   for (auto& [id, chunk] : chunks_) discard(*chunk);
   chunks_.clear();
 }
@@ -96,10 +97,8 @@ ServedGroup::Call* ServedGroup::find_call(std::uint32_t sequence) noexcept {
   return nullptr;
 }
 
-// Sequence numbers wrap around; half of them are past, half are to come.
-bool ServedGroup::is_over(std::uint32_t sequence) const noexcept {
-  return static_cast<std::int32_t>(sequence - over_through_) <= 0;
-}
+// Sequence numbers wrap around, and any number of calls may go by without this owner. What is over is not far behind.
+bool ServedGroup::is_over(std::uint32_t sequence) const noexcept { return over_through_ - sequence < calls_kept_apart; }
 
 // The call of this number, made where this is the first to be heard of it. A signature that differs aborts it.
 ServedGroup::Call* ServedGroup::call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who) {
@@ -290,12 +289,22 @@ void ServedGroup::discard_chunks(std::uint32_t sequence) noexcept {
   });
 }
 
+// A call that had failed, or that the others have gone past: their call of this number did not come here.
+void ServedGroup::give_up(Call& call) noexcept {
+  discard_chunks(call.sequence);
+  if (LocalCall* local = std::exchange(call.local, nullptr))
+    local->on_aborted({Code::mismatch,
+                       "rank " + std::to_string(options_.self) + ": its call " + std::to_string(call.sequence) +
+                           " is not that of the workers, who have gone on without it",
+                       options_.self});
+}
+
 // Once a call is over here, so are all before it: a member starts a call only when the one before has ended.
 void ServedGroup::end_call(std::uint32_t sequence) noexcept {
   over_through_ = sequence;
   std::erase_if(calls_, [&](const auto& call) {
     if (!is_over(call->sequence)) return false;
-    if (call->sequence != sequence) discard_chunks(call->sequence);  // it had failed
+    if (call->sequence != sequence) give_up(*call);
     return true;
   });
 }

@@ -122,6 +122,7 @@ class ServedGroup {
   void reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept;
   Call* find_call(std::uint32_t sequence) noexcept;
   Call* call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who);
+  static constexpr std::uint32_t calls_kept_apart = 1u << 20;
   bool is_over(std::uint32_t sequence) const noexcept;
   bool owns(std::uint64_t chunk) const noexcept;
   std::uint64_t chunks_here(std::uint64_t chunks) const noexcept;
@@ -141,6 +142,7 @@ class ServedGroup {
   void discard(Chunk& state) noexcept;
   void discard_chunks(std::uint32_t sequence) noexcept;
   void end_call(std::uint32_t sequence) noexcept;
+  void give_up(Call& call) noexcept;
   void tell_abort(std::uint32_t sequence, const Status& why) noexcept;
   void tell_abort(std::uint32_t member, std::uint32_t sequence, const Status& why) noexcept;
 

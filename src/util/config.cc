@@ -47,13 +47,10 @@ bool parse_role(std::string_view text, Role* value) {
   return parse_name(names, text, value);
 }
 
-#define HPS_SPECIAL_CASE(collective, name)
 #define HPS_ALGORITHM(collective, name) " or " #name
 constexpr Kind algorithm_kind{"auto"
 #include "coll/algorithms.def"
 };
-#undef HPS_ALGORITHM
-#undef HPS_SPECIAL_CASE
 bool parse_algorithm(std::string_view text, Algorithm* value) {
   std::vector<std::pair<std::string_view, Algorithm>> names = {{"auto", Algorithm::automatic}};
   for (Algorithm algorithm : all_algorithms) names.emplace_back(algorithm_name(algorithm), algorithm);
@@ -73,7 +70,7 @@ bool parse_rate_or_empty(std::string_view given, double* value) {
   return true;
 }
 
-constexpr Kind bytes_kind{"a size such as 64K or 2M"};
+constexpr Kind bytes_kind{"a size such as 64K or 2M, 1 or more", Zero::is_a_number, 1};
 
 // The largest is what every transport sends in one piece (PlanOptions::max_chunk_bytes).
 constexpr Kind chunk_bytes_kind{"a size such as 16K, from 64 to 60K, or 0", Zero::is_automatic, 64, 60 << 10};

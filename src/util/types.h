@@ -21,17 +21,13 @@ enum class Role : std::uint8_t { worker, cpu_only };
 // How a collective is carried out; automatic = by the message size.
 enum class Algorithm : std::uint8_t {
   automatic,
-#define HPS_SPECIAL_CASE(collective, name)
 #define HPS_ALGORITHM(collective, name) name,
 #include "coll/algorithms.def"
-#undef HPS_ALGORITHM
 };
 
 inline constexpr Algorithm all_algorithms[] = {
 #define HPS_ALGORITHM(collective, name) Algorithm::name,
 #include "coll/algorithms.def"
-#undef HPS_ALGORITHM
-#undef HPS_SPECIAL_CASE
 };
 
 // As HPS_ALGORITHM spells it.
@@ -80,6 +76,11 @@ constexpr std::size_t datatype_bytes(Datatype type) noexcept {
   };
   return bytes[static_cast<std::size_t>(type)];
 }
+
+#define HPS_DATATYPE(name, ctype, kind) \
+  static_assert((sizeof(ctype) & (sizeof(ctype) - 1)) == 0 && sizeof(ctype) <= 64, "blocks hold whole elements");
+#include "util/datatypes.def"
+#undef HPS_DATATYPE
 
 constexpr const char* datatype_name(Datatype type) noexcept {
   constexpr const char* names[] = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wire/group_spec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/codec.h"
@@ -97,6 +98,15 @@ std::vector<std::byte> encode(const GroupSpec& spec) {
   return out.take();
 }
 
+namespace {
+
+bool are_distinct_ranks(std::vector<Rank> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  return !ranks.empty() && ranks.front() >= 0 && std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end();
+}
+
+}  // namespace
+
 Status decode(ConstBytes bytes, GroupSpec* spec) {
   Reader in(bytes);
   GroupSpec result;
@@ -107,9 +117,13 @@ Status decode(ConstBytes bytes, GroupSpec* spec) {
   result.layout = get_layout(in);
   result.plan = get_plan(in);
   if (!in.at_end()) return {Code::protocol, "a group description of the wrong length"};
+  if (!are_distinct_ranks(result.members))
+    return {Code::protocol, "a group description without members, or with one twice"};
   if (!is_valid(result.layout, static_cast<std::uint32_t>(result.members.size())))
     return {Code::protocol, "a group description whose layout does not hold each of its members once"};
   if (Status status = result.plan.finish(); !status.ok()) return {Code::protocol, status.to_string()};
+  if (result.plan.n != result.layout.nodes.size())
+    return {Code::protocol, "a group description whose plan has another number of worker nodes than its layout"};
   *spec = std::move(result);
   return {};
 }

@@ -20,7 +20,8 @@ static_assert(sizeof(Wire) == header_bytes);
 
 bool in_range(const Wire& wire) {
   return wire.version == version && wire.type < message_types && wire.collective < collectives &&
-         wire.datatype < datatype_count && wire.op < op_count && wire.zero == 0;
+         wire.datatype < datatype_count && wire.op < op_count && wire.zero == 0 &&
+         op_supports(static_cast<Op>(wire.op), static_cast<Datatype>(wire.datatype));
 }
 
 }  // namespace

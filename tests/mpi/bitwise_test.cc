@@ -153,11 +153,11 @@ void test_placement(const Placement& placement, int cpu_only) {
                                       {{"hps_algorithm", "direct"}, {"hps_chunk", "1K"}, {"hps_window", "3"}},
                                       {{"hps_chunk", "60K"}, {"hps_window", "100"}},
                                       unequal_rate(placement)};
-#define HPS_SPECIAL_CASE(collective, name)
+#ifdef _OPENMP
+  variations.push_back({{"hps_algorithm", "direct"}, {"hps_threads", "3"}});
+#endif
 #define HPS_ALGORITHM(collective, name) variations.push_back({{"hps_algorithm", #name}});
 #include "coll/algorithms.def"
-#undef HPS_ALGORITHM
-#undef HPS_SPECIAL_CASE
   for (const Settings& settings : variations) check_job(placement, settings, right);
 }
 

@@ -60,6 +60,11 @@ void test_plan() {
   HPS_EXPECT(whole > 0.999999 && whole < 1.000001, "the shares' sum is " + std::to_string(whole));
   HPS_EXPECT(plan.n >= 1 && plan.n <= workers, "n is " + std::to_string(plan.n));
   HPS_EXPECT(plan.k <= world_size() - workers, "k is " + std::to_string(plan.k));
+  // What the CPU-only ranks are there for.
+  if (plan.n < 3) return;
+  for (int i = plan.n; i < plan.n + plan.k; ++i)
+    HPS_EXPECT(shares[static_cast<std::size_t>(i)] > 0,
+               "CPU-only node " + std::to_string(i - plan.n) + " sums nothing");
 }
 
 // Communicators that come and go, each prepared beforehand or not.

@@ -149,6 +149,24 @@ TEST_F(ServiceTest, AChunkIsSummedWhenTheLastContributionComes) {
   EXPECT_EQ(service.counters().chunks, 1u);
 }
 
+// A communicator may make any number of calls that this owner hears nothing of, small ones for example.
+TEST_F(ServiceTest, AFirstCallFarInTheSequenceIsNotOver) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  join(1, false);
+  const std::uint32_t one = reply_to(1).handle;
+  for (std::uint32_t sequence : {0x90000000u, 0xfffffff0u, 5u}) {
+    for (std::uint32_t chunk : {0u, 1u}) {
+      push(zero, chunk, 1, sequence);
+      push(one, chunk, 2, sequence);
+    }
+    EXPECT_EQ(outbox.take().size(), 4u) << sequence;
+    push(zero, 0, 1, sequence);  // now it is
+    push(zero, 0, 1, sequence - 1000);
+  }
+  EXPECT_EQ(service.counters().rejected, 6u);
+}
+
 TEST_F(ServiceTest, TheGroupIsFreedWhenAllHaveLeftAndResultsAreSent) {
   join(0, true);
   const std::uint32_t zero = reply_to(0).handle;

@@ -132,6 +132,7 @@ TEST(ConfigTest, RefusesUnknownValues) {
       {"HPS_WINDOW", "4294967296", "whole number"},
       {"HPS_ALGORITHM", "ring", "auto or direct or recursive_doubling"},
       {"HPS_SERVE_MEMORY", "lots", "64K"},
+      {"HPS_SERVE_MEMORY", "0", "1 or more"},
   };
   for (const auto& [name, value, right] : wrong) {
     Config config;

@@ -41,6 +41,26 @@ TEST(GroupSpecTest, RejectsEveryTruncation) {
   EXPECT_FALSE(decode(longer, &decoded).ok());
 }
 
+TEST(GroupSpecTest, RejectsWhatContradictsItself) {
+  const auto is_rejected = [](const GroupSpec& spec) {
+    GroupSpec decoded;
+    return decode(encode(spec), &decoded).code() == Code::protocol;
+  };
+  GroupSpec nobody = example();
+  nobody.members.clear();
+  nobody.layout.nodes.clear();
+  EXPECT_TRUE(is_rejected(nobody));
+  GroupSpec twice = example();
+  twice.members[3] = twice.members[0];
+  EXPECT_TRUE(is_rejected(twice));
+  GroupSpec no_rank = example();
+  no_rank.members[2] = -1;
+  EXPECT_TRUE(is_rejected(no_rank));
+  GroupSpec other_nodes = example();
+  other_nodes.layout = layout_from_nodes({0, 0, 1, 1});
+  EXPECT_TRUE(is_rejected(other_nodes));
+}
+
 // Whatever a changed byte makes of it, it is rejected or consistent: it never crashes what uses it.
 TEST(GroupSpecTest, SurvivesEveryChangedByte) {
   const std::vector<std::byte> bytes = encode(example());

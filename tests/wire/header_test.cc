@@ -46,7 +46,7 @@ TEST(HeaderTest, RejectsOtherLengths) {
   EXPECT_EQ(header, Header());
 }
 
-// Every value of every byte that has a range: accepted exactly when it is in it.
+// Every value of every byte that has a range: accepted exactly when it is in it, and operations where they are defined.
 TEST(HeaderTest, RejectsValuesOutOfRange) {
   struct Field {
     std::size_t place;
@@ -58,7 +58,11 @@ TEST(HeaderTest, RejectsValuesOutOfRange) {
       HeaderBytes bytes = encode(example());
       bytes[field.place] = static_cast<std::byte>(value);
       Header header;
-      EXPECT_EQ(decode(bytes, &header), value < field.end) << "byte " << field.place << " = " << value;
+      const bool in_range = value < field.end;
+      const auto datatype = field.place == 3 && in_range ? static_cast<Datatype>(value) : example().signature.datatype;
+      const auto op = field.place == 4 && in_range ? static_cast<Op>(value) : example().signature.op;
+      EXPECT_EQ(decode(bytes, &header), in_range && op_supports(op, datatype))
+          << "byte " << field.place << " = " << value;
     }
   }
   HeaderBytes bytes = encode(example());

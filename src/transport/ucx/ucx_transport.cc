@@ -69,13 +69,14 @@ struct UcxTransport::Impl {
 
   Log log;
   TransportHandler* handler = nullptr;
+  // The worker's last callbacks, when it is destroyed, use these.
+  std::vector<std::unique_ptr<Peer>> peers;  // by rank
+  std::vector<std::unique_ptr<Request>> requests;
+  std::vector<Request*> free_requests;
   ucx::Context context;
   ucx::Worker worker;
   ucx::Address own_address;
   int descriptor = -1;
-  std::vector<std::unique_ptr<Peer>> peers;  // by rank
-  std::vector<std::unique_ptr<Request>> requests;
-  std::vector<Request*> free_requests;
   std::vector<ucp_ep_h> broken;           // to be closed outside the callback that said so
   std::vector<ucs_status_ptr_t> closing;  // closes under way
   bool closed = false;
