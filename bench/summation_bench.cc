@@ -129,9 +129,14 @@ struct Setting {
 // leaves + 1 page-aligned vectors, written once so that each page is there.
 class Vectors {
  public:
-  Vectors(std::uint32_t count, std::size_t bytes)
+  enum class Elements { any, long_double };
+
+  Vectors(std::uint32_t count, std::size_t bytes, Elements elements)
       : memory_(static_cast<std::byte*>(std::aligned_alloc(page_bytes, count * bytes))), bytes_(bytes) {
     std::fill_n(memory_.get(), count * bytes, std::byte{0x3f});  // floats below 1, no denormals
+    if (elements == Elements::long_double) {                     // of which not all bits are numbers
+      std::fill_n(reinterpret_cast<long double*>(memory_.get()), count * bytes / sizeof(long double), 0.75L);
+    }
   }
   void* part(std::uint32_t i, std::size_t offset) { return memory_.get() + i * bytes_ + offset; }
 
@@ -195,7 +200,9 @@ void run(benchmark::State& state, const Setting& setting) {
   const int repeats = setting.place == Place::in_cache ? 64 : 1;
   const std::uint32_t streams = std::min(setting.leaves, max_operands);
   const std::uint32_t passes = setting.leaves / streams;
-  Vectors vectors(setting.leaves + 1, bytes);
+  const bool is_long_double = setting.type == Datatype::long_double || setting.type == Datatype::complex_long_double ||
+                              setting.type == Datatype::long_double_int;
+  Vectors vectors(setting.leaves + 1, bytes, is_long_double ? Vectors::Elements::long_double : Vectors::Elements::any);
   const auto inputs_of = [&](std::size_t thread) {
     std::vector<const void*> inputs;
     for (std::uint32_t i = 0; i < setting.leaves; ++i) inputs.push_back(vectors.part(i + 1, thread * part_bytes));
