@@ -50,8 +50,7 @@ const KernelTable* kernel_table(Isa isa) noexcept {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   if (isa == Isa::avx512) return cpu_has_avx512() ? &kernel_table_avx512 : nullptr;
-  if (isa == Isa::avx2)
-    return cpu_has_avx2_and_f16c() ? &kernel_table_avx2 : nullptr;
+  if (isa == Isa::avx2) return cpu_has_avx2_and_f16c() ? &kernel_table_avx2 : nullptr;
 #endif
   return isa == Isa::baseline ? &kernel_table_baseline : nullptr;
 }
