@@ -71,12 +71,9 @@ class Direct final : public Operation, private LocalCall {
   }
 
   std::uint64_t chunk_bytes(std::uint64_t chunk) const noexcept {
-    const std::uint64_t begin = chunk * chunking_.elements_per_chunk;
-    return std::min(chunking_.elements_per_chunk, arguments_.count - begin) * element_bytes_;
+    return chunking_.elements(chunk, arguments_.count) * element_bytes_;
   }
-  std::uint64_t offset(std::uint64_t chunk) const noexcept {
-    return chunk * chunking_.elements_per_chunk * element_bytes_;
-  }
+  std::uint64_t offset(std::uint64_t chunk) const noexcept { return chunking_.first_element(chunk) * element_bytes_; }
 
   // Pushes along the sequence as far as the window, the owners' answers and their credits allow. The order is kept: a
   // push that must wait holds up those behind it.

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "job/runtime.h"
+#include "job/mpi_calls.h"
 
 namespace hps::api {
 namespace {

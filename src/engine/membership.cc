@@ -234,12 +234,8 @@ bool Membership::deliver(Operation& operation, const wire::Header& header, Const
   if (member >= members() || header.plan != plan().number) return false;
   if (header.signature == operation.signature())
     return operation.on_exchange(member, header.chunk % max_steps, payload);
-  abort(operation.sequence(),
-        {Code::mismatch,
-         "rank " + std::to_string(context_.self) + ": " + wire::difference(operation.signature(), header.signature) +
-             " on rank " + std::to_string(spec_.members[member]) + " in HPS_Allreduce_hetero, call " +
-             std::to_string(operation.sequence()),
-         context_.self});
+  abort(operation.sequence(), wire::mismatch(context_.self, operation.signature(), spec_.members[member],
+                                             header.signature, operation.sequence()));
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "job/member_record.h"
+#include "job/mpi_calls.h"
 #include "plan/layout.h"
 #include "wire/abort.h"
 #include "wire/group_spec.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "job/mpi_calls.h"
+
 namespace hps {
 namespace {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "job/member_record.h"
 
-#include <ctime>
-
-#include "wire/abort.h"
+#include "job/mpi_calls.h"
 #include "wire/group_spec.h"
 
 namespace hps {
@@ -43,50 +41,6 @@ Status gather_records(Runtime& runtime, MPI_Comm comm, const MemberRecord& own, 
   HPS_RETURN_IF_ERROR(runtime.wait_request(&request));
   *all = std::move(records);
   return {};
-}
-
-Status broadcast_bytes(MPI_Comm comm, int root, const Waiter& waiter, std::vector<std::byte>* bytes) {
-  auto length = static_cast<std::uint64_t>(bytes->size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Ibcast", MPI_Ibcast(&length, sizeof length, MPI_BYTE, root, comm, &request)));
-  HPS_RETURN_IF_ERROR(waiter(&request));
-  bytes->resize(length);
-  HPS_RETURN_IF_ERROR(
-      mpi_status("MPI_Ibcast", MPI_Ibcast(bytes->data(), static_cast<int>(length), MPI_BYTE, root, comm, &request)));
-  return waiter(&request);
-}
-
-Status barrier(MPI_Comm comm, const Waiter& waiter) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Ibarrier", MPI_Ibarrier(comm, &request)));
-  return waiter(&request);
-}
-
-Status wait_alone(MPI_Request* request) {
-  constexpr timespec pause = {0, 1'000'000};
-  int complete = 0;
-  while (true) {
-    HPS_RETURN_IF_ERROR(mpi_status("waiting for the other ranks", MPI_Test(request, &complete, MPI_STATUS_IGNORE)));
-    if (complete) return {};
-    nanosleep(&pause, nullptr);  // MPI offers nothing to sleep on
-  }
-}
-
-Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter) {
-  int rank = 0;
-  int size = 0;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_rank", MPI_Comm_rank(comm, &rank)));
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_size", MPI_Comm_size(comm, &size)));
-  const int mine = own.ok() ? size : rank;
-  int first = size;
-  MPI_Request request = MPI_REQUEST_NULL;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Iallreduce", MPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm, &request)));
-  HPS_RETURN_IF_ERROR(waiter(&request));
-  if (first == size) return {};
-  std::vector<std::byte> bytes;
-  if (first == rank) bytes = wire::encode_abort({own.code(), "rank " + std::to_string(rank) + ": " + own.text(), rank});
-  HPS_RETURN_IF_ERROR(broadcast_bytes(comm, first, waiter, &bytes));
-  return wire::decode_abort(bytes);
 }
 
 Status exchange_addresses(Runtime& runtime, MPI_Comm comm, const std::vector<MemberRecord>& records) {

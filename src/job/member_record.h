@@ -5,8 +5,7 @@
 
 #include <mpi.h>
 
-#include <functional>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "job/runtime.h"
@@ -39,22 +38,8 @@ Status find_node(const Runtime& runtime, MPI_Comm comm, NodeId* node);
 // Everyone's record, by rank of comm. Collective over comm; does not block other threads' set-ups.
 Status gather_records(Runtime& runtime, MPI_Comm comm, const MemberRecord& own, std::vector<MemberRecord>* all);
 
-// The error of the first rank of comm that has one, the same on all ranks; ok where none has. Collective over comm.
-// `waiter` waits for a request: Runtime::wait_request, or wait_alone where there is no runtime.
-using Waiter = std::function<Status(MPI_Request*)>;
-Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter);
-
-// Waits for all ranks of comm.
-Status barrier(MPI_Comm comm, const Waiter& waiter);
-
-// Waits for a request without a runtime, and without burning a core.
-Status wait_alone(MPI_Request* request);
-
 // Everyone's transport address, made known to transport and engine. Collective over comm.
 Status exchange_addresses(Runtime& runtime, MPI_Comm comm, const std::vector<MemberRecord>& records);
-
-// The bytes that `root` has, on every rank. Collective over comm.
-Status broadcast_bytes(MPI_Comm comm, int root, const Waiter& waiter, std::vector<std::byte>* bytes);
 
 }  // namespace hps
 

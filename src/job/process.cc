@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "job/mpi_calls.h"
+
 namespace hps {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "job/mpi_calls.h"
+
 namespace hps {
 namespace {
 
@@ -25,14 +27,6 @@ Status check_threads([[maybe_unused]] std::uint32_t threads) {
 }
 
 }  // namespace
-
-Status mpi_status(const char* what, int code) {
-  if (code == MPI_SUCCESS) return {};
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  return {Code::internal, std::string(what) + ": " + text};
-}
 
 Runtime::Runtime(const Config& config) : config_(config) {}
 

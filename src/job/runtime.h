@@ -60,9 +60,6 @@ class Runtime {
   std::unique_ptr<Driver> driver_;
 };
 
-// The error of an MPI call that HPS made; ok where `code` is MPI_SUCCESS.
-Status mpi_status(const char* what, int code);
-
 }  // namespace hps
 
 #endif

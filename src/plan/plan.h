@@ -5,6 +5,7 @@
 #ifndef HPS_SRC_PLAN_PLAN_H
 #define HPS_SRC_PLAN_PLAN_H
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,10 +45,15 @@ struct PlanNodeShare {
   bool operator==(const PlanNodeShare&) const = default;
 };
 
-// How one message is cut: chunk c holds elements [c * elements_per_chunk, min(count, (c+1) * elements_per_chunk)).
+// How one message of `count` elements is cut.
 struct Chunking {
-  std::uint64_t elements_per_chunk = 0;
+  std::uint64_t elements_per_chunk = 0;  // but for the last, which may have fewer
   std::uint64_t chunks = 0;
+
+  std::uint64_t first_element(std::uint64_t chunk) const noexcept { return chunk * elements_per_chunk; }
+  std::uint64_t elements(std::uint64_t chunk, std::uint64_t count) const noexcept {
+    return std::min(elements_per_chunk, count - first_element(chunk));
+  }
 };
 
 class Plan {

@@ -115,10 +115,7 @@ ServedGroup::Call* ServedGroup::call_of(std::uint32_t sequence, const wire::Sign
   }
   if (!call->aborted() && call->signature != signature) {
     ++counters_.mismatches;
-    abort(sequence, {Code::mismatch,
-                     "rank " + std::to_string(who) + ": " + wire::difference(signature, call->signature) + " on rank " +
-                         std::to_string(call->first) + " in HPS_Allreduce_hetero, call " + std::to_string(sequence),
-                     who});
+    abort(sequence, wire::mismatch(who, signature, call->first, call->signature, sequence));
   }
   return call;
 }
@@ -134,9 +131,7 @@ bool ServedGroup::owns(std::uint64_t chunk) const noexcept {
 }
 
 std::size_t ServedGroup::chunk_bytes(const Call& call, std::uint64_t chunk) const noexcept {
-  const std::uint64_t begin = chunk * call.chunking.elements_per_chunk;
-  const std::uint64_t elements = std::min(call.chunking.elements_per_chunk, call.signature.count - begin);
-  return elements * datatype_bytes(call.signature.datatype);
+  return call.chunking.elements(chunk, call.signature.count) * datatype_bytes(call.signature.datatype);
 }
 
 // Why a push does not fit its call, or nullptr.
@@ -228,7 +223,7 @@ bool ServedGroup::begin_sum(const Call& call, std::uint64_t chunk, const Chunk& 
   sum->inputs.resize(members());
   for (std::uint32_t m = 0; m < members(); ++m)
     sum->inputs[m] = state.inputs[m] == nullptr ? nullptr : state.inputs[m]->data();
-  const std::size_t offset = chunk * call.chunking.elements_per_chunk * datatype_bytes(call.signature.datatype);
+  const std::size_t offset = call.chunking.first_element(chunk) * datatype_bytes(call.signature.datatype);
   if (local_member_) sum->inputs[*local_member_] = call.local->input + offset;
   return true;
 }

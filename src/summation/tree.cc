@@ -63,17 +63,17 @@ Tree::Tree(const Layout& layout) : leaves_(members_of(layout)) {
 
 Tree::Tree(const Layout::Node& node) : Tree(layout_of_node(node)) {}
 
-void Tree::evaluate(const KernelTable& kernels, const Operation& operation, const void* const* inputs,
+void Tree::evaluate(const KernelTable& kernels, const Reduction& reduction, const void* const* inputs,
                     void* output) const noexcept {
-  if (operation.elements == 0) return;
-  const std::size_t element_bytes = datatype_bytes(operation.type);
+  if (reduction.elements == 0) return;
+  const std::size_t element_bytes = datatype_bytes(reduction.type);
   if (leaves_ == 1) {
-    std::memcpy(output, inputs[0], operation.elements * element_bytes);
+    std::memcpy(output, inputs[0], reduction.elements * element_bytes);
     return;
   }
   const FpMode default_mode;
-  const KernelRow& row = kernels.row(operation.type, operation.op);
-  (row.wide == nullptr ? program_ : wide_program_).run(row, inputs, output, operation.elements, element_bytes);
+  const KernelRow& row = kernels.row(reduction.type, reduction.op);
+  (row.wide == nullptr ? program_ : wide_program_).run(row, inputs, output, reduction.elements, element_bytes);
 }
 
 void combine(Datatype type, Op op, const void* left, const void* right, void* output, std::size_t elements) noexcept {

@@ -39,13 +39,13 @@ class Tree {
     evaluate(best_kernel_table(), {type, op, elements}, inputs, output);
   }
 
-  struct Operation {
+  struct Reduction {
     Datatype type;
     Op op;
     std::size_t elements;
   };
   // The same with the kernels of a given instruction set: for tests and benchmarks.
-  void evaluate(const KernelTable& kernels, const Operation& operation, const void* const* inputs,
+  void evaluate(const KernelTable& kernels, const Reduction& reduction, const void* const* inputs,
                 void* output) const noexcept;
 
  private:

@@ -24,6 +24,16 @@ bool in_range(const Wire& wire) {
          op_supports(static_cast<Op>(wire.op), static_cast<Datatype>(wire.datatype));
 }
 
+const char* name_of(Collective collective) {
+  switch (collective) {
+    case Collective::none:
+      break;
+    case Collective::allreduce_hetero:
+      return "HPS_Allreduce_hetero";
+  }
+  return "no collective";
+}
+
 }  // namespace
 
 std::string difference(const Signature& mine, const Signature& other) {
@@ -32,6 +42,13 @@ std::string difference(const Signature& mine, const Signature& other) {
     return std::string("datatype ") + datatype_name(mine.datatype) + " differs from " + datatype_name(other.datatype);
   if (mine.op != other.op) return std::string("operation ") + op_name(mine.op) + " differs from " + op_name(other.op);
   return "count " + std::to_string(mine.count) + " differs from " + std::to_string(other.count);
+}
+
+Status mismatch(Rank rank, const Signature& its, Rank other, const Signature& others, std::uint32_t sequence) {
+  return {Code::mismatch,
+          "rank " + std::to_string(rank) + ": " + difference(its, others) + " on rank " + std::to_string(other) +
+              " in " + name_of(its.collective) + ", call " + std::to_string(sequence),
+          rank};
 }
 
 HeaderBytes encode(const Header& header) noexcept {

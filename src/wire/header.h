@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <string>
 
+#include "util/status.h"
 #include "util/types.h"
 
 namespace hps::wire {
@@ -59,8 +60,12 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
-// What differs, in words: "count 100 differs from 101"; for the sentence "<rank>: ... in ...".
+// What differs, in words: "count 100 differs from 101".
 std::string difference(const Signature& mine, const Signature& other);
+
+// The error of two ranks whose calls of this number differ: "rank 3: count 100 differs from 101 on rank 0 in
+// HPS_Allreduce_hetero, call 5". It speaks of `rank`.
+Status mismatch(Rank rank, const Signature& its, Rank other, const Signature& others, std::uint32_t sequence);
 
 struct Header {
   MessageType type = MessageType::join;

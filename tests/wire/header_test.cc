@@ -82,6 +82,10 @@ TEST(SignatureTest, DifferencesAreToldInWords) {
   other = mine;
   other.op = Op::max;
   EXPECT_EQ(difference(mine, other), "operation sum differs from max");
+  const Status status = mismatch(3, mine, 0, other, 5);
+  EXPECT_EQ(status.code(), Code::mismatch);
+  EXPECT_EQ(status.who(), 3);
+  EXPECT_EQ(status.text(), "rank 3: operation sum differs from max on rank 0 in HPS_Allreduce_hetero, call 5");
 }
 
 }  // namespace
