@@ -149,7 +149,7 @@ std::vector<T> contributions(const Case& call, int member) {
 template <class T>
 std::vector<T> expected(const Case& call, int members) {
   std::vector<reference::Partial<T>> partial;
-  for (const T& value : contributions<T>(call, 0)) partial.push_back(reference::to_partial<T>(value));
+  for (const auto& value : contributions<T>(call, 0)) partial.push_back(reference::to_partial<T>(value));
   for (int member = 1; member < members; ++member) {
     for (std::size_t i = 0; i < partial.size(); ++i) {
       const T other = contribution<T>(call.op, call.seed, member, i);
@@ -158,7 +158,7 @@ std::vector<T> expected(const Case& call, int members) {
   }
   if (members == 1) return contributions<T>(call, 0);  // copied
   std::vector<T> result;
-  for (const reference::Partial<T>& value : partial) result.push_back(reference::finished<T>(value));
+  for (const auto& value : partial) result.push_back(reference::finished<T>(value));
   return result;
 }
 
@@ -166,7 +166,7 @@ std::vector<T> expected(const Case& call, int members) {
 template <class T>
 std::vector<std::byte> in_memory(const std::vector<T>& values) {
   std::vector<std::byte> memory;
-  for (const T& value : values) {
+  for (const auto& value : values) {
     const auto bytes = reference::bytes_of<T>(value, std::byte{0xc3});
     memory.insert(memory.end(), bytes.begin(), bytes.end());
   }

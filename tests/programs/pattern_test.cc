@@ -48,7 +48,7 @@ TEST(PatternTest, EveryDatatypeAndOpAgainstASerialReference) {
       SCOPED_TRACE(std::string(datatype_name(type)) + " " + op_name(op) + " " + std::to_string(ranks));
       const Pattern pattern(type, op, ranks, ranks - 1);
       std::vector<reference::Bytes<T>> result;
-      for (const T& value : expected<T>(type, op, ranks, 77)) result.push_back(reference::bytes_of<T>(value));
+      for (const auto& value : expected<T>(type, op, ranks, 77)) result.push_back(reference::bytes_of<T>(value));
       EXPECT_EQ(pattern.count_wrong(result.data(), count, 77), 0u);
       EXPECT_GT(pattern.count_wrong(result.data(), count, 78), 0u);
       for (std::size_t i : {0u, 500u, 999u}) result[i][0] ^= std::byte{1};

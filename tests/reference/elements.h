@@ -105,14 +105,19 @@ T extreme(T left, T right, int sign) {
 }
 
 template <class Integer>
+Integer low_bits(std::uint64_t value) {
+  return static_cast<Integer>(value);
+}
+
+template <class Integer>
 Integer apply_to_integers(Op op, Integer left, Integer right) {
   const auto a = static_cast<std::uint64_t>(left);   // NOLINT(bugprone-signed-char-misuse): the sign is to be extended
   const auto b = static_cast<std::uint64_t>(right);  // NOLINT(bugprone-signed-char-misuse)
   switch (op) {
     case Op::sum:
-      return static_cast<Integer>(a + b);
+      return low_bits<Integer>(a + b);
     case Op::prod:
-      return static_cast<Integer>(a * b);
+      return low_bits<Integer>(a * b);
     case Op::land:
       return static_cast<Integer>(left != 0 && right != 0);
     case Op::lor:

@@ -59,7 +59,7 @@ std::vector<T> evaluate(const Layout& layout, Op op, const std::vector<std::vect
   std::vector<Vector> partials;
   for (const std::vector<T>& contribution : values) {
     partials.emplace_back();
-    for (const T& value : contribution) partials.back().push_back(to_partial<T>(value));
+    for (const auto& value : contribution) partials.back().push_back(to_partial<T>(value));
   }
   const auto join = [op](Vector left, const Vector& right) {
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = apply<Partial<T>>(op, left[i], right[i]);
@@ -72,7 +72,7 @@ std::vector<T> evaluate(const Layout& layout, Op op, const std::vector<std::vect
     return vector;
   };
   std::vector<T> result;
-  for (const Partial<T>& value : tree(layout, partials, join, round)) result.push_back(finished<T>(value));
+  for (const auto& value : tree(layout, partials, join, round)) result.push_back(finished<T>(value));
   return result;
 }
 
