@@ -1,21 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/select.h"
 
-namespace hps {
+#include <optional>
 
-std::unique_ptr<Operation> make_allreduce_hetero(Membership& membership, const allreduce_hetero::Arguments& arguments) {
-  using namespace allreduce_hetero;
-  if (!membership.self()) return make_serve(membership, arguments);
-  if (arguments.count == 0 || membership.members() == 1) return make_local_copy(membership, arguments);
-  switch (membership.plan().algorithm(arguments.bytes())) {
-#define HPS_ALGORITHM(collective, name) \
-  case Algorithm::name:                 \
-    return make_##name(membership, arguments);
+namespace hps {
+namespace {
+
+using allreduce_hetero::Arguments;
+
+// How the members of the group do it; nothing where nothing goes over the network.
+std::optional<Algorithm> choose(const Membership& membership, const Arguments& arguments) {
+  if (arguments.count == 0 || membership.members() == 1) return std::nullopt;
+  return membership.plan().algorithm(arguments.bytes());
+}
+
+std::unique_ptr<Operation> make(Algorithm algorithm, Membership& membership, const Arguments& arguments) {
+  switch (algorithm) {
+#define HPS_ALGORITHM(collective, name, summed_by) \
+  case Algorithm::name:                            \
+    return collective::make_##name(membership, arguments);
 #include "coll/algorithms.def"
     case Algorithm::automatic:
       break;
   }
   return nullptr;  // a plan always names one
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> make_allreduce_hetero(Membership& membership, const Arguments& arguments) {
+  using namespace allreduce_hetero;
+  const std::optional<Algorithm> algorithm = choose(membership, arguments);
+  if (algorithm && membership.self()) return make(*algorithm, membership, arguments);
+  if (algorithm && summed_by(*algorithm) == SummedBy::owners) return make_serve(membership, arguments);
+  return make_local_copy(membership, arguments);
 }
 
 }  // namespace hps

@@ -25,9 +25,9 @@ struct Arguments {
 
 // The factories make_local_copy, make_direct, ...: an operation that is ready to be started on `membership`, which must
 // outlive it.
-#define HPS_ALGORITHM(collective, algorithm) \
+#define HPS_SPECIAL_CASE(collective, algorithm) \
   std::unique_ptr<Operation> make_##algorithm(Membership& membership, const Arguments& arguments);
-#define HPS_SPECIAL_CASE HPS_ALGORITHM
+#define HPS_ALGORITHM(collective, algorithm, summed_by) HPS_SPECIAL_CASE(collective, algorithm)
 #include "coll/algorithms.def"
 
 }  // namespace hps::allreduce_hetero

@@ -31,38 +31,54 @@ class Direct final : public Operation, private LocalCall {
         missing_(chunking_.chunks),
         received_(chunking_.chunks) {}
 
-  void start() noexcept override {
+  void start() override {
     join_owners();
     if (Status posted = post_own_chunks(); !posted.ok()) return fail(posted);
     push_more();
   }
 
-  void on_progress() noexcept override { push_more(); }
+  void on_progress() override { push_more(); }
 
-  bool on_result(const wire::Header& header, ConstBytes payload) noexcept override {
+  bool on_result(const wire::Header& header, ConstBytes payload) override {
     if (!accept(header.chunk, payload)) return false;
-    --in_flight_;
+    // One whose push was revoked is not in flight.
+    if (std::erase(again_, header.chunk) == 0) {
+      --in_flight_;
+      membership_.answered(*this, membership_.plan().owner_of(header.chunk));
+    }
     push_more();
     return true;
   }
 
-  void fail(const Status& why) noexcept override {
+  void on_revoked(std::uint32_t owner) override {
+    const Plan& plan = membership_.plan();
+    for (std::uint64_t step = 0; step < next_step_; ++step) {
+      const std::uint64_t chunk = chunk_at(step);
+      const bool is_waiting = std::find(again_.begin(), again_.end(), chunk) != again_.end();
+      if (plan.owner_of(chunk) != owner || received_[chunk] || is_waiting) continue;
+      again_.push_back(chunk);
+      --in_flight_;
+    }
+    push_more();
+  }
+
+  void fail(const Status& why) override {
     membership_.withdraw(*this);
     Operation::fail(why);
   }
 
  private:
   // The service of this process has summed a chunk that this process owns.
-  void on_chunk_summed(std::uint64_t chunk, ConstBytes result) noexcept override { accept(chunk, result); }
-  void on_aborted(const Status& why) noexcept override { Operation::fail(why); }
+  void on_chunk_summed(std::uint64_t chunk, ConstBytes result) override { accept(chunk, result); }
+  void on_aborted(const Status& why) override { Operation::fail(why); }
 
   // All owners that this message needs, at once: one round trip instead of one each.
-  void join_owners() noexcept {
+  void join_owners() {
     const std::uint64_t chunks = std::min<std::uint64_t>(chunking_.chunks, membership_.plan().sequence().period());
     for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) membership_.join(membership_.plan().owner_of(chunk));
   }
 
-  Status post_own_chunks() noexcept {
+  Status post_own_chunks() {
     LocalCall::sequence = Operation::sequence();
     LocalCall::signature = Operation::signature();
     LocalCall::input = arguments_.send;
@@ -75,23 +91,30 @@ class Direct final : public Operation, private LocalCall {
   }
   std::uint64_t offset(std::uint64_t chunk) const noexcept { return chunking_.first_element(chunk) * element_bytes_; }
 
+  std::uint64_t chunk_at(std::uint64_t step) const noexcept {
+    return membership_.plan().chunk_at(step, chunking_.chunks, *membership_.self(), membership_.members());
+  }
+
   // Pushes along the sequence as far as the window, the owners' answers and their credits allow. The order is kept: a
-  // push that must wait holds up those behind it.
-  void push_more() noexcept {
-    const Plan& plan = membership_.plan();
-    while (!ended() && next_step_ < chunking_.chunks && in_flight_ < plan.window) {
-      const std::uint64_t chunk =
-          plan.chunk_at(next_step_, chunking_.chunks, *membership_.self(), membership_.members());
-      const std::uint32_t owner = plan.owner_of(chunk);
+  // push that must wait holds up those behind it. What was revoked comes first.
+  void push_more() {
+    while (!ended() && in_flight_ < membership_.plan().window) {
+      const bool is_again = !again_.empty();
+      if (!is_again && next_step_ == chunking_.chunks) return;
+      const std::uint64_t chunk = is_again ? again_.front() : chunk_at(next_step_);
+      const std::uint32_t owner = membership_.plan().owner_of(chunk);
       if (!membership_.is_local(owner)) {
-        if (!membership_.may_push(owner)) return;
+        if (!membership_.may_push(owner)) return membership_.join(owner);
         push(owner, chunk);
       }
-      ++next_step_;
+      if (is_again)
+        again_.erase(again_.begin());
+      else
+        ++next_step_;
     }
   }
 
-  void push(std::uint32_t owner, std::uint64_t chunk) noexcept {
+  void push(std::uint32_t owner, std::uint64_t chunk) {
     count_send();
     ++in_flight_;
     const ConstBytes payload(arguments_.send + offset(chunk), chunk_bytes(chunk));
@@ -102,7 +125,7 @@ class Direct final : public Operation, private LocalCall {
   }
 
   // Writes a result to where it belongs; only now is the chunk's input not needed any more.
-  bool accept(std::uint64_t chunk, ConstBytes result) noexcept {
+  bool accept(std::uint64_t chunk, ConstBytes result) {
     if (ended() || chunk >= chunking_.chunks || received_[chunk] || result.size() != chunk_bytes(chunk)) return false;
     std::memcpy(arguments_.receive + offset(chunk), result.data(), result.size());
     received_[chunk] = true;
@@ -114,10 +137,11 @@ class Direct final : public Operation, private LocalCall {
   Arguments arguments_;
   std::size_t element_bytes_;
   Chunking chunking_;
-  std::uint64_t missing_;        // results
-  std::vector<bool> received_;   // by chunk
-  std::uint64_t next_step_ = 0;  // along this worker's order of chunks
-  std::uint32_t in_flight_ = 0;  // chunks pushed and not answered
+  std::uint64_t missing_;             // results
+  std::vector<bool> received_;        // by chunk
+  std::uint64_t next_step_ = 0;       // along this worker's order of chunks
+  std::uint32_t in_flight_ = 0;       // chunks pushed and not answered
+  std::vector<std::uint64_t> again_;  // chunks that were pushed, and must be once more
 };
 
 }  // namespace

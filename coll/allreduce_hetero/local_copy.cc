@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A group of one member, or no elements: the result is the contribution. No messages.
+// Nothing goes over the network: a group of one member, or no elements, where the result is the contribution; or a
+// CPU-only rank, whose buffers are nullptr, where the members sum without it.
 #include <cstring>
 
 #include "coll/allreduce_hetero/allreduce_hetero.h"
@@ -11,7 +12,7 @@ class LocalCopy final : public Operation {
  public:
   explicit LocalCopy(const Arguments& arguments) : Operation(arguments.signature()), arguments_(arguments) {}
 
-  void start() noexcept override {
+  void start() override {
     if (arguments_.send != arguments_.receive && arguments_.count != 0)
       std::memcpy(arguments_.receive, arguments_.send, arguments_.bytes());
     end({});

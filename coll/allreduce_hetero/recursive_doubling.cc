@@ -32,14 +32,14 @@ class RecursiveDoubling final : public Operation {
     find_place();
   }
 
-  void start() noexcept override {
+  void start() override {
     value_.assign(arguments_.send, arguments_.send + arguments_.bytes());
     state_ = is_leader() ? State::gathering : State::awaiting_result;
     if (!is_leader()) send(leader(), gather);
     advance();
   }
 
-  bool on_exchange(std::uint32_t member, std::uint32_t step, ConstBytes payload) noexcept override {
+  bool on_exchange(std::uint32_t member, std::uint32_t step, ConstBytes payload) override {
     if (ended() || !is_expected(member, step) || payload.size() != step_bytes(step)) return false;
     for (const Arrived& one : arrived_) {
       if (one.member == member && one.step == step) return false;
@@ -116,14 +116,24 @@ class RecursiveDoubling final : public Operation {
     return nullptr;
   }
 
+  void add_awaited(std::vector<std::uint32_t>* members) const override {
+    for (std::uint32_t member = 0; member < membership_.members(); ++member) {
+      for (std::uint32_t step = 0; step < Membership::max_steps; ++step) {
+        if (!is_expected(member, step) || find(member, step) != nullptr) continue;
+        members->push_back(member);
+        break;
+      }
+    }
+  }
+
   // Goes as far as what has arrived allows.
-  void advance() noexcept {
+  void advance() {
     while (!ended() && take_step()) {
     }
   }
 
   // One transition; false where it must wait.
-  bool take_step() noexcept {
+  bool take_step() {
     switch (state_) {
       case State::gathering:
         return take_gathered();
@@ -141,7 +151,7 @@ class RecursiveDoubling final : public Operation {
     return false;
   }
 
-  bool take_gathered() noexcept {
+  bool take_gathered() {
     std::vector<const void*> inputs;
     for (std::uint32_t member : node_members_) {
       const Arrived* one = member == leader() ? nullptr : find(member, gather);
@@ -164,7 +174,7 @@ class RecursiveDoubling final : public Operation {
     return true;
   }
 
-  bool take_folded() noexcept {
+  bool take_folded() {
     if (is_paired()) {
       const Arrived* upper = find(leaders_[node_ + 1], fold);
       if (upper == nullptr) return false;
@@ -175,11 +185,11 @@ class RecursiveDoubling final : public Operation {
     return true;
   }
 
-  void begin_exchange() noexcept {
+  void begin_exchange() {
     if (step_ < doublings()) send(partner(step_), doubling + step_);
   }
 
-  bool take_exchanged() noexcept {
+  bool take_exchanged() {
     if (step_ == doublings()) {
       if (leaders_.size() > 1) convert(from_partial, arguments_.bytes());
       finish();
@@ -193,7 +203,7 @@ class RecursiveDoubling final : public Operation {
     return true;
   }
 
-  bool take_result(std::uint32_t from, std::uint32_t step) noexcept {
+  bool take_result(std::uint32_t from, std::uint32_t step) {
     const Arrived* result = find(from, step);
     if (result == nullptr) return false;
     value_ = result->value;
@@ -208,7 +218,7 @@ class RecursiveDoubling final : public Operation {
   }
 
   // Makes a vector of another form of the value.
-  void convert(void (*conversion)(Datatype, const void*, void*, std::size_t) noexcept, std::uint64_t bytes) noexcept {
+  void convert(void (*conversion)(Datatype, const void*, void*, std::size_t) noexcept, std::uint64_t bytes) {
     if (partial_datatype(arguments_.datatype) == arguments_.datatype) return;
     std::vector<std::byte> converted(bytes);
     conversion(arguments_.datatype, value_.data(), converted.data(), arguments_.count);
@@ -216,7 +226,7 @@ class RecursiveDoubling final : public Operation {
   }
 
   // Hands the result down and writes it.
-  void finish() noexcept {
+  void finish() {
     state_ = State::over;
     if (is_leader()) {
       if (is_paired() && !is_upper()) send(leaders_[node_ + 1], unfold);
@@ -230,7 +240,7 @@ class RecursiveDoubling final : public Operation {
   }
 
   // Sends the present value from a copy that stays until the message is out: the value goes on changing.
-  void send(std::uint32_t member, std::uint32_t step) noexcept {
+  void send(std::uint32_t member, std::uint32_t step) {
     if (ended()) return;
     sent_.push_back(value_);
     count_send();

@@ -62,15 +62,16 @@ Driver::Lock Driver::lock() {
 
 void Driver::nudge() noexcept { wake_up_->signal(); }
 
-bool Driver::progress() {
+bool Driver::progress(TimeNs* next) {
   int rounds = 0;
   while (rounds < rounds_a_turn && transport_.progress()) ++rounds;
-  engine_.step(monotonic_ns());
+  *next = engine_.step(monotonic_ns());
   return rounds < rounds_a_turn;
 }
 
-void Driver::sleep(Lock& lock, TimeNs timeout_ns) {
+void Driver::sleep(Lock& lock, TimeNs deadline) {
   if (!transport_.arm()) return;
+  const TimeNs timeout_ns = deadline == never_ns ? never_ns : std::max<TimeNs>(deadline - monotonic_ns(), 0);
   lock.unlock();
   wake_up_->sleep(transport_.event_descriptor(), timeout_ns);
   lock.lock();
@@ -86,10 +87,10 @@ void Driver::wait(Lock& lock, const std::function<bool()>& finished, const Hook&
       progressed_.wait_for(lock, grace);
     } else {
       user_drives_ = true;
-      const bool idle = progress();
+      TimeNs next_step = never_ns;
+      const bool idle = progress(&next_step);
       progressed_.notify_all();
-      if (idle && !finished())
-        sleep(lock, next_hook == never_ns ? never_ns : std::max<TimeNs>(next_hook - monotonic_ns(), 0));
+      if (idle && !finished()) sleep(lock, std::min(next_hook, next_step));
       user_drives_ = false;
     }
     if (next_hook != never_ns && monotonic_ns() >= next_hook) {
@@ -134,7 +135,8 @@ void Driver::run_background() {
       await_no_user(lock);
       continue;
     }
-    const bool idle = progress();
+    TimeNs next_step = never_ns;
+    const bool idle = progress(&next_step);
     if (wanting_ != 0) {  // a mutex would rather come back to this thread
       lock.unlock();
       std::this_thread::yield();
@@ -142,7 +144,7 @@ void Driver::run_background() {
     }
     if (!idle || users_ != 0 || stop_) continue;
     background_polls_ = true;
-    sleep(lock, never_ns);
+    sleep(lock, next_step);
     background_polls_ = false;
   }
 }

@@ -52,10 +52,11 @@ class Driver {
   Driver(Engine& engine, EventTransport& transport, std::unique_ptr<WakeUp> wake_up);
   void run_background();
   void await_no_user(Lock& lock);
-  // Moves what can be moved now. Whether nothing is left that could move.
-  bool progress();
-  // Sleeps until an event or for `timeout_ns`; gives up the lock meanwhile.
-  void sleep(Lock& lock, TimeNs timeout_ns);
+  // Moves what can be moved now. Whether nothing is left that could move; *next: when the engine wants a step though
+  // nothing happens.
+  bool progress(TimeNs* next);
+  // Sleeps until an event or until `deadline`; gives up the lock meanwhile.
+  void sleep(Lock& lock, TimeNs deadline);
   void enter() noexcept { ++users_; }
   void leave();
 

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <new>
 
 namespace hps {
 
@@ -25,7 +26,8 @@ class Engine::OwnedSend final : public SendCompletion {
 Engine::Engine(const EngineOptions& options, Transport& transport)
     : options_(options),
       transport_(transport),
-      service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this) {
+      service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this),
+      liveness_(options.self, options.timeout_ns, *this) {
   transport_.set_handler(*this);
 }
 
@@ -40,13 +42,13 @@ void Engine::add_peer(Rank peer, std::uint32_t token) {
 Membership* Engine::add_group() {
   const std::uint32_t handle = handles_.add(nullptr);
   if (handle == 0) return nullptr;
-  const MembershipContext context{options_.self, *this, service_, options_.log};
+  const MembershipContext context{options_.self, *this, service_, liveness_, options_.watch, options_.log};
   groups_.push_back(std::make_unique<Membership>(context, handle));
   *handles_.find(handle) = groups_.back().get();
   return groups_.back().get();
 }
 
-void Engine::retire(Membership& membership) noexcept {
+void Engine::retire(Membership& membership) {
   const auto at =
       std::find_if(groups_.begin(), groups_.end(), [&](const auto& one) { return one.get() == &membership; });
   if (at == groups_.end()) return;
@@ -66,7 +68,7 @@ void Engine::destroy_retired() noexcept {
 
 Status Engine::send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) {
   const auto at = static_cast<std::size_t>(to);
-  if (at >= peers_.size() || peers_[at].token == 0)
+  if (!is_known(static_cast<std::uint32_t>(to)))
     return {Code::internal, "rank " + std::to_string(to) + " is not known", to};
   peers_[at].contacted = true;
   header.token = peers_[at].token;
@@ -83,20 +85,20 @@ Status Engine::send_copy(Rank to, const wire::Header& header, std::vector<std::b
   return {};
 }
 
-Status Engine::send_shutdown(Rank to) noexcept {
+Status Engine::send_shutdown(Rank to) {
   wire::Header header;
   header.type = MessageType::shutdown;
   return send_copy(to, header, {});
 }
 
-Status Engine::send_goodbye(MessageType type, Rank to) noexcept {
+Status Engine::send_goodbye(MessageType type, Rank to) {
   wire::Header header;
   header.type = type;
   header.chunk = static_cast<std::uint32_t>(options_.self);
   return send_copy(to, header, {});
 }
 
-void Engine::say_goodbye() noexcept {
+void Engine::say_goodbye() {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const auto peer = static_cast<Rank>(i);
     // One that cannot be reached has nothing left to hear.
@@ -105,25 +107,28 @@ void Engine::say_goodbye() noexcept {
   }
 }
 
-bool Engine::on_goodbye(const wire::Header& header) noexcept {
-  if (header.chunk >= peers_.size() || peers_[header.chunk].token == 0) return false;
+bool Engine::on_goodbye(const wire::Header& header) {
+  if (!is_known(header.chunk)) return false;
   const auto peer = static_cast<Rank>(header.chunk);
   // A goodbye is no answer: two may cross each other.
   if (header.type == MessageType::goodbye_reply) return std::erase(not_heard_, peer) != 0;
   peers_[header.chunk].ended = true;
+  liveness_.forget(peer);
   if (Status sent = send_goodbye(MessageType::goodbye_reply, peer); !sent.ok())
     options_.log.debug("could not answer a goodbye: " + sent.to_string());
   return true;
 }
 
-void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept {
+void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept try {
   wire::Header header;
   if (!wire::decode(bytes, &header) || header.token != options_.token || !dispatch(header, payload))
     service_.count_rejected();
+} catch (const std::bad_alloc&) {
+  out_of_memory_ = true;
 }
 
 // False where nobody takes the message. The service counts what it rejects itself.
-bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
+bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
   switch (header.type) {
     case MessageType::push:
       service_.on_push(header, payload);
@@ -143,41 +148,80 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) noexcept {
     case MessageType::goodbye:
     case MessageType::goodbye_reply:
       return on_goodbye(header);
+    case MessageType::ping:
+    case MessageType::pong:
+      return is_known(header.chunk) && liveness_.on_message(header);
     default:
       Membership** membership = handles_.find(header.handle);
-      return membership != nullptr && (*membership)->on_message(header, payload);
+      return membership != nullptr && (*membership)->on_message(header, payload, now_);
   }
 }
 
-void Engine::on_peer_failed(Rank peer, const Status& why) noexcept { lost_.emplace_back(peer, why); }
+void Engine::on_peer_failed(Rank peer, const Status& why) noexcept try {
+  lost_.emplace_back(peer, why);
+} catch (const std::bad_alloc&) {
+  out_of_memory_ = true;
+}
 
 // Calls fail here and not inside the transport's callbacks, where sending may be half done.
-void Engine::tell_lost_peers() noexcept {
-  for (const auto& [peer, why] : std::exchange(lost_, {})) {
-    std::erase(not_heard_, peer);
-    if (goodbyes_) continue;
-    const bool ended = peers_[static_cast<std::size_t>(peer)].ended;
-    const bool missed =
-        std::any_of(groups_.begin(), groups_.end(), [rank = peer](const auto& group) { return group->involves(rank); });
-    const std::string name = "rank " + std::to_string(peer);
-    const Status status(Code::peer_failed,
-                        ended ? name + " has ended" : "lost the connection to " + name + ": " + why.to_string(), peer);
-    if (missed && !ended)
-      options_.log.warn(status.to_string());
-    else
-      options_.log.debug(status.to_string());
-    service_.on_peer_failed(peer, status);
-    for (const auto& group : groups_) group->on_peer_failed(peer, status);
-    for (const auto& group : retired_) group->on_peer_failed(peer, status);
+void Engine::tell_lost_peers() {
+  while (!lost_.empty()) {
+    for (const auto& [peer, why] : std::exchange(lost_, {})) lose(peer, why);
   }
 }
 
-TimeNs Engine::step(TimeNs) noexcept {
+// Several may find the same loss: a failed send, the connection, silence. Once is enough.
+void Engine::lose(Rank peer, const Status& why) {
+  std::erase(not_heard_, peer);
+  liveness_.forget(peer);
+  Peer& state = peers_[static_cast<std::size_t>(peer)];
+  if (goodbyes_ || std::exchange(state.lost, true)) return;
+  const bool missed = std::any_of(groups_.begin(), groups_.end(),
+                                  [&](const auto& group) { return group->is_open() && group->involves(peer); });
+  const std::string name = "rank " + std::to_string(peer);
+  const Status status(Code::peer_failed, state.ended ? name + " has ended" : "lost " + name + ": " + why.text(), peer);
+  if (missed && !state.ended)
+    options_.log.warn(status.to_string());
+  else
+    options_.log.debug(status.to_string());
+  service_.on_peer_failed(peer, status);
+  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i]->on_peer_failed(peer, status);
+  for (std::size_t i = 0; i < retired_.size(); ++i) retired_[i]->on_peer_failed(peer, status);
+}
+
+void Engine::find_silent_peers(TimeNs now) {
+  const std::string after =
+      "it has not answered for " + std::to_string(options_.timeout_ns / 1'000'000'000) + " s (HPS_TIMEOUT)";
+  for (Rank peer : liveness_.overdue(now)) lost_.emplace_back(peer, Status(Code::peer_failed, after, peer));
+}
+
+void Engine::fail_all(const Status& why) noexcept try {
+  service_.fail(why);
+  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i]->fail(why);
+} catch (const std::bad_alloc&) {
+  out_of_memory_ = true;  // another try at the next step
+}
+
+TimeNs Engine::step(TimeNs now) noexcept try {
+  now_ = now;
+  if (std::exchange(out_of_memory_, false))
+    fail_all({Code::no_memory, "rank " + std::to_string(options_.self) + " has no memory left", options_.self});
+  return work(now);
+} catch (const std::bad_alloc&) {
+  out_of_memory_ = true;
+  return now;
+}
+
+TimeNs Engine::work(TimeNs now) {
+  if (now >= liveness_.next()) find_silent_peers(now);
   if (!lost_.empty()) tell_lost_peers();
   service_.sum_ready();
   service_.collect();
+  TimeNs next = never_ns;
+  for (std::size_t i = 0; i < groups_.size(); ++i) next = std::min(next, groups_[i]->step(now));
+  for (std::size_t i = 0; i < retired_.size(); ++i) next = std::min(next, retired_[i]->step(now));
   if (!retired_.empty()) destroy_retired();
-  return never_ns;
+  return std::min(next, liveness_.next());
 }
 
 bool Engine::busy() const noexcept {

@@ -9,11 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/liveness.h"
 #include "engine/membership.h"
 #include "summation/service.h"
+#include "transport/outbox.h"
 #include "transport/transport.h"
 #include "util/handle_table.h"
-#include "wire/outbox.h"
 
 namespace hps {
 
@@ -22,10 +23,12 @@ struct EngineOptions {
   std::uint32_t token = 0;  // what messages to this process must carry
   std::uint64_t serve_memory_bytes = 0;
   std::uint32_t sum_threads = 1;
+  TimeNs timeout_ns = 0;  // a rank that does not answer for so long is lost; 0 = never
+  WatchOptions watch;
   Log log;
 };
 
-class Engine final : public TransportHandler, private wire::Outbox {
+class Engine final : public TransportHandler, private Outbox {
  public:
   // Takes over `transport`'s events; the transport must outlive the engine's last event.
   Engine(const EngineOptions& options, Transport& transport);
@@ -39,22 +42,23 @@ class Engine final : public TransportHandler, private wire::Outbox {
   // A place for a group of which no more than its handle is known yet; nullptr where there are too many groups. The
   // engine owns it; retire() takes leave of its owners and destroys it when that is done.
   Membership* add_group();
-  void retire(Membership& membership) noexcept;
+  void retire(Membership& membership);
   // Groups that are still taking leave.
   bool retiring() const noexcept { return !retired_.empty(); }
 
   // Tells a CPU-only rank that the workers are done.
-  Status send_shutdown(Rank to) noexcept;
+  Status send_shutdown(Rank to);
   bool shutdown_received() const noexcept { return shutdown_; }
   // From now on lost connections are expected.
   void expect_goodbyes() noexcept { goodbyes_ = true; }
 
   // For a process that ends before others: tells every peer that it has sent to. It may close its connections when all
   // have heard it, or have ended themselves.
-  void say_goodbye() noexcept;
+  void say_goodbye();
   bool said_goodbye() const noexcept { return not_heard_.empty(); }
 
-  // Does what events have left to do. Returns when it wants to be called again though nothing happens.
+  // Does what events have left to do. Returns when it wants to be called again though nothing happens. Where the system
+  // has no memory, all groups fail.
   TimeNs step(TimeNs now) noexcept;
 
   // Whether something is under way that needs progress: calls, results being sent.
@@ -71,26 +75,35 @@ class Engine final : public TransportHandler, private wire::Outbox {
     std::uint32_t token = 0;  // 0 = unknown
     bool contacted = false;
     bool ended = false;  // it has said goodbye
+    bool lost = false;   // it is known to be lost
   };
 
   Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override;
   Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override;
-  bool dispatch(const wire::Header& header, ConstBytes payload) noexcept;
-  bool on_goodbye(const wire::Header& header) noexcept;
-  Status send_goodbye(wire::MessageType type, Rank to) noexcept;
-  void tell_lost_peers() noexcept;
+  bool dispatch(const wire::Header& header, ConstBytes payload);
+  bool on_goodbye(const wire::Header& header);
+  Status send_goodbye(wire::MessageType type, Rank to);
+  bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
+  TimeNs work(TimeNs now);
+  void find_silent_peers(TimeNs now);
+  void tell_lost_peers();
+  void lose(Rank peer, const Status& why);
+  void fail_all(const Status& why) noexcept;
   void destroy_retired() noexcept;
 
   EngineOptions options_;
   Transport& transport_;
   std::vector<Peer> peers_;  // by rank
   Service service_;
+  Liveness liveness_;
+  TimeNs now_ = 0;  // of the last step
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;
   HandleTable<Membership*> handles_;
   std::vector<std::pair<Rank, Status>> lost_;
   std::vector<Rank> not_heard_;  // the goodbye of this process
   std::size_t owned_sends_ = 0;
+  bool out_of_memory_ = false;
   bool shutdown_ = false;
   bool goodbyes_ = false;
 };

@@ -5,31 +5,31 @@
 #include <utility>
 
 #include "wire/abort.h"
-#include "wire/join.h"
 
 namespace hps {
 
 using wire::MessageType;
 
-Membership::Membership(const MembershipContext& context, std::uint32_t handle) : context_(context), handle_(handle) {}
+Membership::Membership(const MembershipContext& context, std::uint32_t handle)
+    : context_(context),
+      handle_(handle),
+      links_(context.self, handle, context.outbox, context.log),
+      referee_(context.watch.referee) {}
 
 Membership::~Membership() = default;
 
-Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers) {
-  std::vector<std::byte> encoded = wire::encode(spec);
+Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers,
+                        std::string name) {
   HPS_RETURN_IF_ERROR(context_.service.attach(spec));
   spec_ = std::move(spec);
   handles_ = std::move(handles);
   helpers_ = std::move(helpers);
-  spec_hash_ = wire::hash(encoded);
+  name_ = std::move(name);
   for (std::uint32_t i = 0; i < members(); ++i) {
     if (spec_.members[i] == context_.self) self_ = i;
   }
-  if (self_ == 0u) encoded_spec_ = std::move(encoded);
-  links_.resize(plan().owners.size());
-  for (std::size_t owner = 0; owner < links_.size(); ++owner) {
-    if (plan().owners[owner].rank == context_.self) links_[owner].state = LinkState::local;
-  }
+  links_.open(spec_, self_);
+  referee_.open(spec_.members);
   opened_ = true;
   return {};
 }
@@ -42,105 +42,62 @@ wire::Header Membership::header(MessageType type, std::uint32_t handle) const no
   return result;
 }
 
-void Membership::join(std::uint32_t owner) noexcept {
-  if (links_[owner].state == LinkState::none && self_) send_join(owner, encoded_spec_);
+void Membership::join(std::uint32_t owner) {
+  if (Status sent = links_.join(owner, sequence_); !sent.ok()) fail(sent);
 }
 
-void Membership::send_join(std::uint32_t owner, const std::vector<std::byte>& encoded_spec) noexcept {
-  links_[owner].state = LinkState::joining;
-  ++links_[owner].joins;
-  const wire::Join join{spec_.id, *self_, handle_, spec_hash_, encoded_spec};
-  wire::Header message = header(MessageType::join, 0);
-  message.chunk = owner;
-  if (Status sent = context_.outbox.send_copy(plan().owners[owner].rank, message, wire::encode(join)); !sent.ok())
-    fail(sent);
+void Membership::join_all() {
+  if (Status sent = links_.join_all(); !sent.ok()) fail(sent);
 }
 
-void Membership::join_all() noexcept {
-  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) join(owner);
-}
-
-bool Membership::joined_all() const noexcept {
-  if (!self_) return true;
-  return std::all_of(links_.begin(), links_.end(),
-                     [](const Link& link) { return link.state == LinkState::open || link.state == LinkState::local; });
-}
-
-// An owner that has not answered may wait for the group's description, which the first member is to send and, where a
-// call has failed, perhaps never does. So it is asked once more, with the description.
-void Membership::close() noexcept {
-  if (closing_) return;
-  closing_ = true;
-  if (!opened_) return;
+void Membership::close() {
+  if (std::exchange(closing_, true) || !opened_) return;
   context_.service.detach(spec_.id);
-  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
-    if (links_[owner].state == LinkState::joining) send_join(owner, wire::encode(spec_));
-    if (links_[owner].state == LinkState::open) leave(owner);
-  }
+  links_.close();
 }
 
-void Membership::leave(std::uint32_t owner) noexcept {
-  Link& link = links_[owner];
-  link.state = LinkState::leaving;
-  wire::Header message = header(MessageType::leave, link.handle);
-  message.chunk = owner;
-  // An owner that cannot be reached has nothing left to be told.
-  if (!context_.outbox.send_copy(plan().owners[owner].rank, message, {}).ok()) link.state = LinkState::left;
-}
-
-// A failed group waits for nobody.
-bool Membership::closed() const noexcept {
-  if (!closing_) return false;
-  return !failure_.ok() || std::none_of(links_.begin(), links_.end(), [](const Link& link) {
-    return link.state == LinkState::joining || link.state == LinkState::leaving;
-  });
-}
-
-void Membership::start(Operation& operation) noexcept {
+void Membership::start(Operation& operation) {
   operation.set_sequence(take_sequence());
-  operations_.push_back(&operation);
-  if (!failure_.ok()) return abort(operation.sequence(), failure_);
-  if (auto aborted = aborted_.extract(operation.sequence())) return operation.fail(aborted.mapped());
+  const std::uint32_t sequence = operation.sequence();
+  active_.push_back({&operation, {}, {}, false});
+  referee_.begin(sequence, operation.signature());
+  const Status* known = failed_.find(sequence);
+  const Status failed = known == nullptr ? Status() : *known;
+  failed_.forget_through(sequence);
+  if (!failure_.ok()) return abort(sequence, failure_);
+  if (!failed.ok()) return operation.fail(failed);
   operation.start();
   deliver_kept(operation);
 }
 
-void Membership::finish(Operation& operation) noexcept {
-  std::erase(operations_, &operation);
-  std::erase_if(kept_, [&](const Kept& kept) { return kept.header.sequence == operation.sequence(); });
+void Membership::finish(Operation& operation) {
+  const std::uint32_t sequence = operation.sequence();
+  std::erase_if(active_, [&](const Active& active) { return active.operation == &operation; });
+  std::erase_if(kept_, [&](const Kept& kept) { return is_past(kept.header.sequence); });
+  referee_.end(sequence);
   if (operation.status().ok()) return;
+  links_.cancel(sequence, operation.status(), false);
   // An owner that ends a call knows of the members only.
-  if (self_ == 0u) tell_helpers(operation.sequence(), operation.status());
-  // What a failed call had waiting at owners is discarded there.
-  if (!operations_.empty()) return;
-  for (Link& link : links_) link.waiting = 0;
+  if (self_ == 0u) tell_helpers(sequence, operation.status());
 }
 
 Operation* Membership::find(std::uint32_t sequence) noexcept {
-  for (Operation* operation : operations_) {
-    if (operation->sequence() == sequence) return operation;
+  for (const Active& active : active_) {
+    if (active.operation->sequence() == sequence) return active.operation;
   }
   return nullptr;
 }
 
-bool Membership::may_push(std::uint32_t owner) const noexcept {
-  const Link& link = links_[owner];
-  return link.state == LinkState::open && link.waiting < link.credits;
-}
-
-Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload) noexcept {
-  Link& link = links_[owner];
-  wire::Header message = header(MessageType::push, link.handle);
+Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload) {
+  wire::Header message = header(MessageType::push, 0);
   message.sequence = operation.sequence();
   message.chunk = static_cast<std::uint32_t>(chunk);
   message.signature = operation.signature();
-  HPS_RETURN_IF_ERROR(context_.outbox.send(plan().owners[owner].rank, message, payload, &operation));
-  ++link.waiting;
-  return {};
+  return links_.push(owner, message, payload, &operation);
 }
 
 Status Membership::exchange(Operation& operation, std::uint32_t member, std::uint32_t step, ConstBytes payload,
-                            SendCompletion* completion) noexcept {
+                            SendCompletion* completion) {
   wire::Header message = header(MessageType::exchange, handles_[member]);
   message.sequence = operation.sequence();
   message.chunk = *self_ * max_steps + step;
@@ -148,90 +105,91 @@ Status Membership::exchange(Operation& operation, std::uint32_t member, std::uin
   return context_.outbox.send(spec_.members[member], message, payload, completion);
 }
 
-bool Membership::on_message(const wire::Header& header, ConstBytes payload) noexcept {
+bool Membership::on_message(const wire::Header& header, ConstBytes payload, TimeNs now) {
+  if (!opened_) return header.type == MessageType::exchange ? on_exchange(header, payload) : false;
   switch (header.type) {
     case MessageType::join_reply:
       return on_join_reply(header, payload);
     case MessageType::leave_reply:
-      return on_leave_reply(header);
+      return links_.on_leave_reply(header);
+    case MessageType::cancel_reply:
+      if (!links_.on_cancel_reply(header)) return false;
+      tell_progress();
+      return true;
     case MessageType::credit:
-      return on_credit(header);
+      if (!links_.on_credit(header)) return false;
+      tell_progress();
+      return true;
+    case MessageType::revoke:
+      return on_revoke(header);
     case MessageType::result:
       return on_result(header, payload);
     case MessageType::exchange:
       return on_exchange(header, payload);
     case MessageType::abort:
       return on_abort(header, payload);
+    case MessageType::inquiry:
+      return on_inquiry(header);
+    case MessageType::report:
+      return on_report(header, now);
     default:
       return false;
   }
 }
 
-bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) noexcept {
-  wire::JoinReply reply;
-  if (header.chunk >= links_.size() || links_[header.chunk].joins == 0 || !wire::decode(payload, &reply)) return false;
-  Link& link = links_[header.chunk];
-  --link.joins;
-  if (reply.error.empty()) {
-    link.state = LinkState::open;
-    link.handle = reply.handle;
-    link.credits = reply.credits;
-  } else if (link.joins == 0 && link.state == LinkState::joining) {
-    link.state = LinkState::left;
-    refused({Code::peer_failed, reply.error, plan().owners[header.chunk].rank});
-  }
-  // An owner that was asked twice accepts once; it can let go of the group only when it has answered both.
-  if (closing_ && link.joins == 0 && link.state == LinkState::open) leave(header.chunk);
-  if (!closing_) tell_progress();
-  return true;
-}
-
-// Other members may not be refused, and would wait for this one.
-void Membership::refused(const Status& why) noexcept {
-  for (std::size_t i = 0; i < operations_.size(); ++i) abort(operations_[i]->sequence(), why);
-  fail(why);
-}
-
-bool Membership::on_leave_reply(const wire::Header& header) noexcept {
-  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::leaving) return false;
-  links_[header.chunk].state = LinkState::left;
-  return true;
-}
-
-bool Membership::on_credit(const wire::Header& header) noexcept {
-  if (header.chunk >= links_.size() || links_[header.chunk].state != LinkState::open) return false;
-  links_[header.chunk].credits = static_cast<std::uint32_t>(header.signature.count);
+bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) {
+  Status refusal;
+  if (!links_.on_join_reply(header, payload, &refusal)) return false;
+  if (!refusal.ok()) refused(refusal);
+  if (closing_) return true;
   tell_progress();
   return true;
 }
 
-// A call that waits for several things looks at all of them itself.
-void Membership::tell_progress() noexcept {
-  for (std::size_t i = 0; i < operations_.size(); ++i) operations_[i]->on_progress();
+// Other members may not be refused, and would wait for this one.
+void Membership::refused(const Status& why) {
+  for (std::size_t i = 0; i < active_.size(); ++i) abort(active_[i].operation->sequence(), why);
+  fail(why);
 }
 
-bool Membership::on_result(const wire::Header& header, ConstBytes payload) noexcept {
+bool Membership::on_revoke(const wire::Header& header) {
+  bool revoked = false;
+  if (!links_.on_revoke(header, &revoked)) return false;
+  for (std::size_t i = 0; revoked && i < active_.size(); ++i) active_[i].operation->on_revoked(header.chunk);
+  return true;
+}
+
+// A call that waits for several things looks at all of them itself.
+void Membership::tell_progress() {
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    active_[i].operation->count_move();
+    active_[i].operation->on_progress();
+  }
+}
+
+bool Membership::on_result(const wire::Header& header, ConstBytes payload) {
   Operation* operation = find(header.sequence);
   if (operation == nullptr || header.plan != plan().number || header.signature != operation->signature()) return false;
-  Link& link = links_[plan().owner_of(header.chunk)];
-  if (link.state != LinkState::open || link.waiting == 0) return false;
-  --link.waiting;
-  if (operation->on_result(header, payload)) return true;
-  ++link.waiting;
-  return false;
+  operation->count_move();
+  return operation->on_result(header, payload);
 }
 
-bool Membership::on_exchange(const wire::Header& header, ConstBytes payload) noexcept {
+// What comes ahead of its call is kept, once.
+bool Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
   if (Operation* operation = opened_ ? find(header.sequence) : nullptr) return deliver(*operation, header, payload);
-  const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
-  if (past || kept_.size() == max_kept) return false;
+  const auto is_same = [&](const Kept& kept) {
+    return kept.header.sequence == header.sequence && kept.header.chunk == header.chunk;
+  };
+  if (is_past(header.sequence) || kept_.size() >= max_kept() || std::any_of(kept_.begin(), kept_.end(), is_same))
+    return false;
   kept_.push_back({header, {payload.begin(), payload.end()}});
   return true;
 }
 
-bool Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) noexcept {
+bool Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) {
   const std::uint32_t member = header.chunk / max_steps;
   if (member >= members() || header.plan != plan().number) return false;
+  operation.count_move();
   if (header.signature == operation.signature())
     return operation.on_exchange(member, header.chunk % max_steps, payload);
   abort(operation.sequence(), wire::mismatch(context_.self, operation.signature(), spec_.members[member],
@@ -239,7 +197,7 @@ bool Membership::deliver(Operation& operation, const wire::Header& header, Const
   return true;
 }
 
-void Membership::deliver_kept(Operation& operation) noexcept {
+void Membership::deliver_kept(Operation& operation) {
   const std::vector<Kept> kept = std::exchange(kept_, {});
   for (const Kept& one : kept) {
     if (one.header.sequence == operation.sequence())
@@ -249,67 +207,64 @@ void Membership::deliver_kept(Operation& operation) noexcept {
   }
 }
 
-bool Membership::on_abort(const wire::Header& header, ConstBytes payload) noexcept {
+bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   const Status why = wire::decode_abort(payload);
   if (Operation* operation = find(header.sequence)) {
     operation->fail(why);
     context_.service.cancel(spec_.id, header.sequence, why);
     return true;
   }
-  const bool past = static_cast<std::int32_t>(header.sequence - sequence_) <= 0;
-  if (past || aborted_.size() == max_kept) return false;
-  aborted_.emplace(header.sequence, why);
-  return true;
+  return is_past(header.sequence) || failed_.add(header.sequence, why);
 }
 
-void Membership::abort(std::uint32_t sequence, const Status& why) noexcept {
+void Membership::abort(std::uint32_t sequence, const Status& why) {
   if (Operation* operation = find(sequence)) operation->fail(why);
   context_.service.cancel(spec_.id, sequence, why);
-  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
-    if (links_[owner].state != LinkState::open) continue;
-    wire::Header message = header(MessageType::cancel, links_[owner].handle);
-    message.sequence = sequence;
-    tell(plan().owners[owner].rank, message, wire::encode_abort(why));
-  }
+  links_.cancel(sequence, why, true);
   for (std::uint32_t member = 0; member < members(); ++member) {
     if (member != self_) tell_abort(spec_.members[member], handles_[member], sequence, why);
   }
   tell_helpers(sequence, why);
 }
 
-void Membership::tell_helpers(std::uint32_t sequence, const Status& why) noexcept {
+void Membership::tell_helpers(std::uint32_t sequence, const Status& why) {
   for (const Helper& helper : helpers_) {
     if (helper.rank != context_.self) tell_abort(helper.rank, helper.handle, sequence, why);
   }
 }
 
-void Membership::tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept {
+void Membership::tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) {
   wire::Header message = header(MessageType::abort, handle);
   message.sequence = sequence;
   tell(peer, message, wire::encode_abort(why));
 }
 
 // For what a peer that is lost need not know.
-void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept {
+void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) {
   if (Status sent = context_.outbox.send_copy(peer, message, std::move(payload)); !sent.ok())
-    context_.log.debug("could not tell rank " + std::to_string(peer) + " of a call that failed: " + sent.to_string());
+    context_.log.debug("could not tell rank " + std::to_string(peer) +
+                       " of a call that fails or stands still: " + sent.to_string());
 }
 
 bool Membership::involves(Rank peer) const noexcept {
   const auto is_peer = [&](const PlanOwner& owner) { return owner.rank == peer; };
+  const auto is_helper = [&](const Helper& helper) { return helper.rank == peer; };
   return std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end() ||
-         std::any_of(plan().owners.begin(), plan().owners.end(), is_peer);
+         std::any_of(plan().owners.begin(), plan().owners.end(), is_peer) ||
+         std::any_of(helpers_.begin(), helpers_.end(), is_helper);
 }
 
-void Membership::on_peer_failed(Rank peer, const Status& why) noexcept {
-  if (involves(peer)) fail(why);
+void Membership::on_peer_failed(Rank peer, const Status& why) {
+  if (!involves(peer)) return;
+  links_.lose(peer);
+  fail(why);
 }
 
-void Membership::fail(const Status& why) noexcept {
+void Membership::fail(const Status& why) {
   if (!failure_.ok()) return;
   failure_ = why;
   // Members without a connection to who was lost learn of it from those who had one.
-  for (std::size_t i = 0; i < operations_.size(); ++i) abort(operations_[i]->sequence(), why);
+  for (std::size_t i = 0; i < active_.size(); ++i) abort(active_[i].operation->sequence(), why);
 }
 
 }  // namespace hps

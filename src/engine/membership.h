@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Membership: this process's side of one group: the way to each owner (JOIN, credits, LEAVE), the numbering of calls,
-// and the calls under way.
+// Membership: this process's side of one group: the numbering of calls, the calls under way, and what is done about
+// those that fail or stand still.
 #ifndef HPS_SRC_ENGINE_MEMBERSHIP_H
 #define HPS_SRC_ENGINE_MEMBERSHIP_H
 
-#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "engine/liveness.h"
 #include "engine/operation.h"
+#include "engine/owner_links.h"
+#include "engine/referee.h"
 #include "summation/service.h"
+#include "transport/outbox.h"
+#include "util/failed_calls.h"
 #include "wire/group_spec.h"
-#include "wire/outbox.h"
 
 namespace hps {
+
+struct WatchOptions {
+  TimeNs report_ns = 20'000'000;  // a call that has stood still for so long is reported to its referee
+  Referee::Options referee;
+};
 
 // What a Membership needs of the engine.
 struct MembershipContext {
   Rank self = no_rank;
-  wire::Outbox& outbox;
+  Outbox& outbox;
   Service& service;
+  Liveness& liveness;
+  WatchOptions watch;
   Log log;
 };
 
@@ -40,68 +51,72 @@ class Membership {
   };
 
   // The group is agreed on. handles[i] is member i's handle of the group. A process that is not in spec.members takes
-  // part as an owner only; those that wait for calls are named as helpers.
-  Status open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers = {});
+  // part as an owner only; those that wait for calls are named as helpers. `name`: the communicator's, for messages.
+  Status open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers = {},
+              std::string name = {});
   bool is_open() const noexcept { return opened_; }
   // Takes leave of every owner. The membership can be destroyed once closed() says so.
-  void close() noexcept;
-  bool closed() const noexcept;
+  void close();
+  bool closed() const noexcept { return closing_ && (!opened_ || links_.closed()); }
 
   const wire::GroupSpec& spec() const noexcept { return spec_; }
   const Plan& plan() const noexcept { return spec_.plan; }
   // This process's index among the members; nothing on a CPU-only rank.
   std::optional<std::uint32_t> self() const noexcept { return self_; }
   std::uint32_t members() const noexcept { return static_cast<std::uint32_t>(spec_.members.size()); }
-  bool is_local(std::uint32_t owner) const noexcept { return links_[owner].state == LinkState::local; }
+  bool is_local(std::uint32_t owner) const noexcept { return links_.is_local(owner); }
 
   // Asks all owners for leave to push, before the first call needs it.
-  void join_all() noexcept;
-  bool joined_all() const noexcept;
+  void join_all();
+  bool joined_all() const noexcept { return links_.joined_all(); }
   // Why the group cannot be used any more; ok while it can.
   const Status& failure() const noexcept { return failure_; }
 
   // Every call takes a number, also one that does nothing or fails before it starts.
   std::uint32_t take_sequence() noexcept { return ++sequence_; }
   // Starts a call; it stays the caller's, and must be ended with finish() once it is done().
-  void start(Operation& operation) noexcept;
-  void finish(Operation& operation) noexcept;
+  void start(Operation& operation);
+  void finish(Operation& operation);
   // This rank cannot take part in call `sequence`: fails it on all members.
-  void abort(std::uint32_t sequence, const Status& why) noexcept;
+  void abort(std::uint32_t sequence, const Status& why);
 
   // For operations.
   // Asks `owner` for leave to push, if that has not been done.
-  void join(std::uint32_t owner) noexcept;
+  void join(std::uint32_t owner);
   // Whether a push to `owner` may be sent now; else on_progress() tells when to ask again.
-  bool may_push(std::uint32_t owner) const noexcept;
-  Status push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload) noexcept;
+  bool may_push(std::uint32_t owner) const noexcept { return links_.may_push(owner); }
+  Status push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload);
+  // A push has got its result.
+  void answered(const Operation& operation, std::uint32_t owner) noexcept {
+    links_.answered(owner, operation.sequence());
+  }
   Status exchange(Operation& operation, std::uint32_t member, std::uint32_t step, ConstBytes payload,
-                  SendCompletion* completion) noexcept;
+                  SendCompletion* completion);
   Status post(LocalCall& call, std::uint64_t* chunks_left) {
     return context_.service.post(spec_.id, call, chunks_left);
   }
   void withdraw(const LocalCall& call) noexcept { context_.service.withdraw(spec_.id, call); }
 
   // Messages for this group. False: the message does not fit.
-  bool on_message(const wire::Header& header, ConstBytes payload) noexcept;
+  bool on_message(const wire::Header& header, ConstBytes payload, TimeNs now);
+  // Looks after calls that stand still. Returns when it wants to be called again though nothing happens.
+  TimeNs step(TimeNs now);
   // Whether `peer` is a member or an owner of the group.
   bool involves(Rank peer) const noexcept;
-  void on_peer_failed(Rank peer, const Status& why) noexcept;
-  bool active() const noexcept { return !operations_.empty(); }
+  void on_peer_failed(Rank peer, const Status& why);
+  // The group cannot be used any more.
+  void fail(const Status& why);
+  bool active() const noexcept { return !active_.empty(); }
 
   // Steps of an exchange are numbered below this; the sender's index takes the rest of the header's chunk field.
   static constexpr std::uint32_t max_steps = 64;
-  // Exchanges that may wait for their call to start here. A member is at most one call ahead, so that this is plenty
-  // for honest peers.
-  static constexpr std::size_t max_kept = 4096;
 
  private:
-  enum class LinkState : std::uint8_t { none, local, joining, open, leaving, left };
-  struct Link {
-    LinkState state = LinkState::none;
-    std::uint32_t handle = 0;   // of (group, this member) at the owner
-    std::uint32_t credits = 0;  // pushes that may wait there
-    std::uint32_t waiting = 0;  // pushes without a result
-    std::uint8_t joins = 0;     // without an answer
+  struct Active {
+    Operation* operation = nullptr;
+    StallTimer timer;
+    Interval looks;  // for lost ranks
+    bool reported = false;
   };
   struct Kept {
     wire::Header header;
@@ -110,38 +125,48 @@ class Membership {
 
   wire::Header header(wire::MessageType type, std::uint32_t handle) const noexcept;
   Operation* find(std::uint32_t sequence) noexcept;
-  bool on_join_reply(const wire::Header& header, ConstBytes payload) noexcept;
-  bool on_leave_reply(const wire::Header& header) noexcept;
-  bool on_credit(const wire::Header& header) noexcept;
-  bool on_result(const wire::Header& header, ConstBytes payload) noexcept;
-  bool on_exchange(const wire::Header& header, ConstBytes payload) noexcept;
-  bool on_abort(const wire::Header& header, ConstBytes payload) noexcept;
-  bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload) noexcept;
-  void deliver_kept(Operation& operation) noexcept;
-  void tell_progress() noexcept;
-  void send_join(std::uint32_t owner, const std::vector<std::byte>& encoded_spec) noexcept;
-  void leave(std::uint32_t owner) noexcept;
-  void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload) noexcept;
-  void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) noexcept;
-  void tell_helpers(std::uint32_t sequence, const Status& why) noexcept;
-  void refused(const Status& why) noexcept;
-  void fail(const Status& why) noexcept;
+  // A member is at most one call ahead, so that this is plenty for honest ones.
+  std::size_t max_kept() const noexcept { return opened_ ? max_steps + 2 * spec_.members.size() : 4096; }
+  bool is_past(std::uint32_t sequence) const noexcept { return static_cast<std::int32_t>(sequence - sequence_) <= 0; }
+
+  bool on_join_reply(const wire::Header& header, ConstBytes payload);
+  bool on_revoke(const wire::Header& header);
+  bool on_result(const wire::Header& header, ConstBytes payload);
+  bool on_exchange(const wire::Header& header, ConstBytes payload);
+  bool on_abort(const wire::Header& header, ConstBytes payload);
+  bool on_inquiry(const wire::Header& header);
+  bool on_report(const wire::Header& header, TimeNs now);
+  bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload);
+  void deliver_kept(Operation& operation);
+  void tell_progress();
+  void refused(const Status& why);
+
+  TimeNs watch(Active& active, TimeNs now);
+  void report(std::uint32_t member, std::uint32_t sequence, const wire::Signature& signature);
+  void look_for_lost(const Operation& operation, TimeNs now);
+  void act(const Referee::Action& action, TimeNs now);
+  void warn(const Referee::Action& action);
+
+  void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload);
+  void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why);
+  void tell_helpers(std::uint32_t sequence, const Status& why);
 
   MembershipContext context_;
   std::uint32_t handle_;
   bool opened_ = false;
   bool closing_ = false;
   wire::GroupSpec spec_;
-  std::vector<std::byte> encoded_spec_;  // at member 0, which sends it
-  std::uint64_t spec_hash_ = 0;
+  std::string name_;
   std::optional<std::uint32_t> self_;
   std::vector<std::uint32_t> handles_;
   std::vector<Helper> helpers_;
-  std::vector<Link> links_;  // by owner
+  OwnerLinks links_;
+  Referee referee_;
   std::uint32_t sequence_ = 0;
-  std::vector<Operation*> operations_;
+  std::vector<Active> active_;
   std::vector<Kept> kept_;
-  std::map<std::uint32_t, Status> aborted_;  // calls that others have aborted and that have not started here
+  FailedCalls failed_;  // that others have ended and that have not started here
+  Interval link_looks_;
   Status failure_;
 };
 

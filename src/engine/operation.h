@@ -4,6 +4,8 @@
 #ifndef HPS_SRC_ENGINE_OPERATION_H
 #define HPS_SRC_ENGINE_OPERATION_H
 
+#include <vector>
+
 #include "transport/transport.h"
 #include "util/status.h"
 #include "util/types.h"
@@ -29,21 +31,32 @@ class Operation : public SendCompletion {
   const Status& status() const noexcept { return status_; }
 
   // Called by the Membership.
-  virtual void start() noexcept = 0;
+  virtual void start() = 0;
   // An owner has answered a JOIN or granted more credits.
-  virtual void on_progress() noexcept {}
+  virtual void on_progress() {}
+  // An owner has dropped the pushes that have no result, and takes none until it is joined again.
+  virtual void on_revoked(std::uint32_t /*owner*/) {}
   // A result whose header has this call's sequence number. False: it does not fit.
-  virtual bool on_result(const wire::Header&, ConstBytes) noexcept { return false; }
+  virtual bool on_result(const wire::Header&, ConstBytes) { return false; }
   // A message of another member, `step` of the algorithm. False: it does not fit.
-  virtual bool on_exchange(std::uint32_t /*member*/, std::uint32_t /*step*/, ConstBytes) noexcept { return false; }
+  virtual bool on_exchange(std::uint32_t /*member*/, std::uint32_t /*step*/, ConstBytes) { return false; }
   // Ends the call with an error, unless it has ended. Derived classes undo what they have registered.
-  virtual void fail(const Status& why) noexcept {
+  virtual void fail(const Status& why) {
     if (!ended_) end(why);
   }
+  // The members whose messages it waits for now, beside what it waits for from owners.
+  virtual void add_awaited(std::vector<std::uint32_t>* /*members*/) const {}
+
+  // How often it has moved: the Membership counts what arrives for it.
+  std::uint64_t moves() const noexcept { return moves_; }
+  void count_move() noexcept { ++moves_; }
 
   // Part of SendCompletion: for sends straight from the caller's buffers. A failed send means a lost peer, which the
   // engine tells.
-  void on_sent(const Status&) noexcept override { --sends_; }
+  void on_sent(const Status&) noexcept override {
+    --sends_;
+    ++moves_;
+  }
 
  protected:
   void count_send() noexcept { ++sends_; }
@@ -58,6 +71,7 @@ class Operation : public SendCompletion {
   wire::Signature signature_;
   std::uint32_t sequence_ = 0;
   std::uint32_t sends_ = 0;
+  std::uint64_t moves_ = 0;
   bool ended_ = false;
   Status status_;
 };

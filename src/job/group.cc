@@ -199,7 +199,8 @@ Status Group::create(Runtime& runtime, const Job* job, MPI_Comm comm, std::uniqu
   if (records.front().rank == runtime.self()) runtime.log().info("comm " + name_of(comm) + ": " + spec.plan.describe());
   {
     const Driver::Lock lock = runtime.driver().lock();
-    HPS_RETURN_IF_ERROR(membership.get()->open(std::move(spec), member_handles(records), helpers(records)));
+    HPS_RETURN_IF_ERROR(
+        membership.get()->open(std::move(spec), member_handles(records), helpers(records), name_of(comm)));
   }
   // A CPU-only rank that comes to its call when the workers have left the group must find that it has served it.
   if (job == nullptr) HPS_RETURN_IF_ERROR(barrier(comm, runtime.waiter()));

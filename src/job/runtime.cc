@@ -11,6 +11,8 @@
 namespace hps {
 namespace {
 
+constexpr TimeNs second_ns = 1'000'000'000;
+
 // Never 0, which means "unknown".
 std::uint32_t random_token() {
   std::random_device source;
@@ -47,8 +49,9 @@ Status Runtime::start() {
   token_ = random_token();
   HPS_RETURN_IF_ERROR(check_threads(config_.threads));
   HPS_RETURN_IF_ERROR(UcxTransport::create(log_, &transport_));
-  engine_ =
-      std::make_unique<Engine>(EngineOptions{self_, token_, config_.serve_memory, config_.threads, log_}, *transport_);
+  EngineOptions options{self_, token_, config_.serve_memory, config_.threads, config_.timeout * second_ns, {}, log_};
+  options.watch.referee.warn_ns = config_.stall_warn * second_ns;
+  engine_ = std::make_unique<Engine>(options, *transport_);
   return Driver::create(*engine_, *transport_, &driver_);
 }
 

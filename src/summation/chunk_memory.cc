@@ -2,6 +2,7 @@
 #include "summation/chunk_memory.h"
 
 #include <new>
+#include <utility>
 
 namespace hps {
 namespace {
@@ -19,9 +20,9 @@ BufferPool::BufferPool(std::size_t bytes) noexcept : bytes_(round_up(bytes)) {}
 
 ChunkBuffer* BufferPool::take() noexcept try {
   if (free_.empty()) {
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(ChunkBuffer::alignment, bytes_));
+    ChunkBuffer::Memory memory(static_cast<std::byte*>(std::aligned_alloc(ChunkBuffer::alignment, bytes_)));
     if (memory == nullptr) return nullptr;
-    std::unique_ptr<ChunkBuffer> buffer(new ChunkBuffer(*this, memory));
+    std::unique_ptr<ChunkBuffer> buffer(new ChunkBuffer(*this, std::move(memory)));
     free_.reserve(all_.size() + 1);
     all_.push_back(std::move(buffer));
     free_.push_back(all_.back().get());
@@ -32,6 +33,11 @@ ChunkBuffer* BufferPool::take() noexcept try {
   return buffer;
 } catch (const std::bad_alloc&) {
   return nullptr;
+}
+
+void BufferPool::trim() noexcept {
+  std::erase_if(all_, [](const auto& buffer) { return buffer->references_ == 0; });
+  free_.clear();
 }
 
 }  // namespace hps

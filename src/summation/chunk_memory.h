@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "transport/transport.h"
@@ -50,10 +51,11 @@ class ChunkBuffer final : public SendCompletion {
   struct Free {
     void operator()(std::byte* memory) const noexcept { std::free(memory); }
   };
-  ChunkBuffer(BufferPool& pool, std::byte* memory) noexcept : pool_(pool), memory_(memory) {}
+  using Memory = std::unique_ptr<std::byte, Free>;
+  ChunkBuffer(BufferPool& pool, Memory memory) noexcept : pool_(pool), memory_(std::move(memory)) {}
 
   BufferPool& pool_;
-  std::unique_ptr<std::byte, Free> memory_;
+  Memory memory_;
   std::uint32_t references_ = 0;
 };
 
@@ -67,6 +69,8 @@ class BufferPool {
   std::size_t bytes() const noexcept { return bytes_; }
   // One buffer with one reference; nullptr where the system has no memory.
   ChunkBuffer* take() noexcept;
+  // Frees the buffers that nobody holds.
+  void trim() noexcept;
   // Buffers that somebody holds. The pool must outlive them.
   std::size_t in_use() const noexcept { return all_.size() - free_.size(); }
 

@@ -19,9 +19,9 @@ class LocalCall {
   const std::byte* input = nullptr;
 
   // A chunk that this process owns has been summed. `result` is the service's own memory, valid during the call.
-  virtual void on_chunk_summed(std::uint64_t chunk, ConstBytes result) noexcept = 0;
+  virtual void on_chunk_summed(std::uint64_t chunk, ConstBytes result) = 0;
   // The call fails; nothing more will be told.
-  virtual void on_aborted(const Status& why) noexcept = 0;
+  virtual void on_aborted(const Status& why) = 0;
 
  protected:
   ~LocalCall() = default;

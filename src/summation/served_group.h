@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ServedGroup: what an owner keeps for one group: who has joined, the calls under way, and the contributions that wait
-// for the others.
+// ServedGroup: what an owner does for one group: it knows who has joined and which calls are under way, and sums
+// chunks.
 //
 // A chunk is summed when all contributions to it are there, in one pass over them and in the order of the canonical
 // tree. With one thread that is at once: the last to arrive is read where the transport left it, the others wait in
 // slots. With several threads complete chunks wait for sum_ready(), which sums them side by side. Results go out from
-// buffers of the service. What a member may have waiting is bounded by its credits.
+// buffers of the service. What a member may have waiting is bounded by its credits; the memory that they stand for may
+// be taken away again (revoke), for members keep their input until they have the result and push it again.
 #ifndef HPS_SRC_SUMMATION_SERVED_GROUP_H
 #define HPS_SRC_SUMMATION_SERVED_GROUP_H
 
-#include <memory>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "summation/chunk_memory.h"
+#include "summation/call_table.h"
+#include "summation/chunk_store.h"
 #include "summation/local_call.h"
 #include "summation/tree.h"
+#include "transport/outbox.h"
 #include "util/log.h"
 #include "wire/group_spec.h"
-#include "wire/outbox.h"
 
 namespace hps {
 
@@ -35,38 +36,55 @@ struct ServiceCounters {
   std::uint64_t chunks = 0;      // summed
   std::uint64_t rejected = 0;    // messages that did not fit: unknown handle, wrong length, duplicate, stale, ...
   std::uint64_t mismatches = 0;  // calls aborted because ranks disagreed
+  std::uint64_t revoked = 0;     // times that a group had to give its memory to another
 };
 
 class ServedGroup {
  public:
   // The group of `spec` as this process serves it. References must outlive the group.
-  ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, wire::Outbox& outbox, ServiceCounters& counters);
+  ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, Outbox& outbox, ServiceCounters& counters);
   ServedGroup(const ServedGroup&) = delete;
   ServedGroup& operator=(const ServedGroup&) = delete;
 
   const wire::GroupSpec& spec() const noexcept { return spec_; }
   std::uint32_t members() const noexcept { return static_cast<std::uint32_t>(spec_.members.size()); }
+  std::optional<std::uint32_t> index_of(Rank member) const noexcept;
 
   // Credits: the least that cannot deadlock, what a full window can use, and the memory that one credit for every
   // member takes.
   std::uint32_t least_credits() const noexcept;
   std::uint32_t wanted_credits() const noexcept;
   std::uint64_t bytes_per_credit() const noexcept;
+  // Contributions of each member that may wait. What comes beyond them is rejected.
+  void set_credits(std::uint32_t credits) noexcept { credits_ = credits; }
 
-  // A member that joined may push; `reply_handle` names the group there. False where it has joined already.
+  // A member that joined may push; `reply_handle` names the group there. False where it may already, or has left.
   bool join(std::uint32_t member, std::uint32_t reply_handle);
   void leave(std::uint32_t member);
   bool has_joined(std::uint32_t member) const noexcept { return members_[member].state == MemberState::joined; }
+  // Whether it has joined and not left, though its leave to push may have been revoked since.
+  bool is_present(std::uint32_t member) const noexcept {
+    return has_joined(member) || members_[member].state == MemberState::revoked;
+  }
   std::uint32_t reply_handle(std::uint32_t member) const noexcept { return members_[member].reply_handle; }
-  // Nobody will push any more and nothing is being sent: whoever has joined has left, and with it all calls are over,
-  // for no call is complete without everyone; or nobody has joined, and this process knows its last call to be over.
-  bool drained(bool last_call_is_over) const noexcept;
+  // Nobody is here and nothing is being sent. Whoever has joined has left, and with it all calls are over, for no call
+  // is complete without everyone.
+  bool drained() const noexcept { return store_.empty() && present_ == 0; }
+  // Drops all contributions and takes the members' leave to push away; they have to join again.
+  void revoke();
+  // The number of the first call that is under way here; nothing where none is.
+  std::optional<std::uint32_t> first_call() const noexcept { return calls_.first(); }
+
+  // Whether a call is over here, or has failed.
+  bool is_settled(std::uint32_t sequence) const noexcept {
+    return calls_.is_over(sequence) || failure_of(sequence) != nullptr;
+  }
 
   // A push from `member`, whose handle was right. Rejects and counts what does not fit.
-  void on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) noexcept;
+  void on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload);
 
   // Sums the chunks that are complete, on several threads.
-  void sum_ready() noexcept;
+  void sum_ready();
 
   // The local part of a call: contributes `call.input`, and is told of every chunk that is summed here. *chunks_left:
   // how many chunks of the call are still to be summed here. `call` must stay until all are told, it is aborted, or
@@ -75,35 +93,25 @@ class ServedGroup {
   void withdraw(const LocalCall& call) noexcept;
 
   // Ends the call on every member.
-  void abort(std::uint32_t sequence, const Status& why) noexcept;
+  void abort(std::uint32_t sequence, const Status& why);
   // As abort(), for a call that its members know to have failed: no more than the local part is told, and whoever still
   // pushes.
-  void cancel(std::uint32_t sequence, const Status& why) noexcept;
+  void cancel(std::uint32_t sequence, const Status& why);
   // A member or another owner is lost: all calls under way and to come fail.
-  void fail(const Status& why) noexcept;
+  void fail(const Status& why);
+  // Why the group cannot be used any more; ok while it can.
+  const Status& failure() const noexcept { return failure_; }
 
-  bool sending() const noexcept { return pool_.in_use() != waiting_buffers_; }
+  // Gives memory that is not in use back to the system.
+  void trim() noexcept { store_.trim(); }
+  bool sending() const noexcept { return store_.sending(); }
+  bool holds_memory() const noexcept { return !store_.empty(); }
 
  private:
-  enum class MemberState : std::uint8_t { absent, joined, left };
+  enum class MemberState : std::uint8_t { absent, joined, revoked, left };
   struct Member {
     MemberState state = MemberState::absent;
     std::uint32_t reply_handle = 0;
-  };
-  struct Call {
-    std::uint32_t sequence = 0;
-    wire::Signature signature;
-    Rank first = no_rank;  // whose signature it is
-    Chunking chunking;
-    std::uint64_t left = 0;  // chunks still to be summed here
-    LocalCall* local = nullptr;
-    Status failure;  // why it was aborted; ok while it was not
-
-    bool aborted() const noexcept { return !failure.ok(); }
-  };
-  struct Chunk {
-    std::vector<ChunkBuffer*> inputs;  // by member
-    std::uint32_t arrived = 0;
   };
   // A chunk that is being summed.
   struct Sum {
@@ -114,54 +122,42 @@ class ServedGroup {
     std::vector<const void*> inputs;  // by member
     ChunkBuffer* result = nullptr;
   };
-  using ChunkMap = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
 
-  static std::uint64_t key(std::uint32_t sequence, std::uint64_t chunk) noexcept {
-    return static_cast<std::uint64_t>(sequence) << 32 | chunk;
-  }
-  void reject(std::uint32_t member, const wire::Header& header, const char* why) noexcept;
-  Call* find_call(std::uint32_t sequence) noexcept;
-  Call* call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who);
-  static constexpr std::uint32_t calls_kept_apart = 1u << 20;
-  bool is_over(std::uint32_t sequence) const noexcept;
+  void reject(std::uint32_t member, const wire::Header& header, const char* why);
+  const Status* failure_of(std::uint32_t sequence) const noexcept;
+  ServedCall* call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who);
+  bool disagrees(const ServedCall& call, const wire::Signature& signature, Rank who);
   bool owns(std::uint64_t chunk) const noexcept;
   std::uint64_t chunks_here(std::uint64_t chunks) const noexcept;
-  std::size_t chunk_bytes(const Call& call, std::uint64_t chunk) const noexcept;
-  const char* misfit(const Call& call, std::uint64_t chunk, std::size_t bytes) const noexcept;
-  Chunk& chunk_of(const Call& call, std::uint64_t chunk);
-  bool local_ready(const Call& call) const noexcept { return !local_member_ || call.local != nullptr; }
-  bool store(Chunk& chunk, std::uint32_t member, ConstBytes payload) noexcept;
-  void take_complete_chunks(Call& call) noexcept;
+  const char* misfit(const ServedCall& call, std::uint32_t member, std::uint64_t chunk, std::size_t bytes) noexcept;
+  bool local_ready(const ServedCall& call) const noexcept { return !local_member_ || call.local != nullptr; }
+  void take_complete_chunks(ServedCall& call);
   // All contributions to a chunk are there: sums it, or has sum_ready() do it. `last` is the one of `last_member` that
   // was not stored.
-  void complete(Call& call, std::uint64_t chunk, Chunk& state, std::uint32_t last_member, ConstBytes last) noexcept;
-  bool begin_sum(const Call& call, std::uint64_t chunk, const Chunk& state, Sum* sum) noexcept;
+  void complete(ServedCall& call, std::uint64_t chunk, ChunkStore::Chunk& state, std::uint32_t last_member,
+                ConstBytes last);
+  bool begin_sum(const ServedCall& call, std::uint64_t chunk, const ChunkStore::Chunk& state, Sum* sum);
   void evaluate(const Sum& sum) const noexcept;
-  void end_sum(const Sum& sum) noexcept;
-  void send_result(const Sum& sum) noexcept;
-  void discard(Chunk& state) noexcept;
-  void discard_chunks(std::uint32_t sequence) noexcept;
-  void end_call(std::uint32_t sequence) noexcept;
-  void give_up(Call& call) noexcept;
-  void tell_abort(std::uint32_t sequence, const Status& why) noexcept;
-  void tell_abort(std::uint32_t member, std::uint32_t sequence, const Status& why) noexcept;
+  void end_sum(const Sum& sum);
+  void send_result(const Sum& sum);
+  void end_call(std::uint32_t sequence);
+  void give_up(ServedCall& call);
+  void no_memory(std::uint32_t sequence) { abort(sequence, {Code::no_memory, "no memory for a chunk", options_.self}); }
+  void tell_abort(std::uint32_t member, std::uint32_t sequence, const Status& why);
 
   wire::GroupSpec spec_;
   ServiceOptions options_;
-  wire::Outbox& outbox_;
+  Outbox& outbox_;
   ServiceCounters& counters_;
   Tree tree_;
   std::vector<std::uint32_t> my_owners_;       // indices in the plan
   std::optional<std::uint32_t> local_member_;  // this process, where it is a worker of the group
   std::uint32_t remote_members_ = 0;
   std::vector<Member> members_;
-  std::uint32_t joined_ = 0;  // members in that state
-  std::uint32_t left_ = 0;
-  BufferPool pool_;
-  std::size_t waiting_buffers_ = 0;  // buffers in use that hold contributions, not results
-  std::vector<std::unique_ptr<Call>> calls_;
-  std::uint32_t over_through_ = 0;  // calls up to this sequence number are over; they are numbered from 1
-  ChunkMap chunks_;
+  std::uint32_t present_ = 0;  // members that have joined and not left
+  std::uint32_t credits_ = 0;
+  ChunkStore store_;
+  CallTable calls_;
   Sum sum_;                                                     // kept, for its memory
   std::vector<std::pair<std::uint32_t, std::uint64_t>> ready_;  // calls and chunks
   Status failure_;

@@ -7,8 +7,21 @@
 #include "wire/abort.h"
 
 namespace hps {
+namespace {
 
-Service::Service(const ServiceOptions& options, wire::Outbox& outbox)
+// JOINs that may wait for their group's description, over all groups: more than any job has under way, and little
+// memory.
+constexpr std::size_t max_early_joins = 1u << 16;
+
+wire::Header header_of(wire::MessageType type) {
+  wire::Header header;
+  header.type = type;
+  return header;
+}
+
+}  // namespace
+
+Service::Service(const ServiceOptions& options, Outbox& outbox)
     : options_(options), outbox_(outbox), budget_(options.memory_bytes) {}
 
 Service::~Service() = default;
@@ -16,25 +29,21 @@ Service::~Service() = default;
 Status Service::attach(const wire::GroupSpec& spec) {
   std::unique_ptr<Entry>& entry = groups_[spec.id];
   if (!entry) entry = std::make_unique<Entry>();
-  entry->attached = true;
   HPS_RETURN_IF_ERROR(set_spec(*entry, spec, wire::hash(wire::encode(spec))));
-  admit(*entry);
+  entry->attached = true;
+  answer(*entry);
   return {};
 }
 
-void Service::detach(wire::GroupId id) noexcept {
+void Service::detach(wire::GroupId id) {
   const auto at = groups_.find(id);
   if (at == groups_.end()) return;
   Entry& entry = *at->second;
   entry.attached = false;
-  entry.detached = true;
   if (entry.group) {
-    const auto& members = entry.group->spec().members;
-    for (std::uint32_t m = 0; m < members.size(); ++m) {
-      if (members[m] == options_.self) entry.group->leave(m);
-    }
+    if (const auto member = entry.group->index_of(options_.self)) entry.group->leave(*member);
   }
-  memory_freed_ = true;
+  memory_changed_ = true;
 }
 
 Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_hash) {
@@ -42,121 +51,126 @@ Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_
     if (entry.spec_hash == spec_hash) return {};
     return {Code::protocol, "two descriptions of one group that differ"};
   }
+  early_joins_ -= entry.waiting.size();
   entry.spec_hash = spec_hash;
   entry.group = std::make_unique<ServedGroup>(std::move(spec), options_, outbox_, counters_);
   entry.handles.resize(entry.group->members());
   entry.owner_index.resize(entry.group->members());
+  for (const auto& [rank, why] : lost_) {
+    if (const auto member = entry.group->index_of(rank)) lose(entry, *member, why);
+  }
   return {};
 }
 
-void Service::on_join(const wire::Header& header, ConstBytes payload) noexcept {
+void Service::on_join(const wire::Header& header, ConstBytes payload) {
   wire::Join join;
   if (!wire::decode(payload, &join)) return count_rejected();
+  const auto known = groups_.find(join.id);
+  const bool is_early = join.spec.empty() && (known == groups_.end() || !known->second->group);
+  if (is_early && early_joins_ == max_early_joins) return count_rejected();
   std::unique_ptr<Entry>& entry = groups_[join.id];
   if (!entry) entry = std::make_unique<Entry>();
-  if (!entry->group && !join.spec.empty()) set_spec_from(*entry, join);
-  entry->waiting.push_back({std::move(join), header.chunk});
-  admit(*entry);
-}
-
-void Service::set_spec_from(Entry& entry, const wire::Join& join) {
-  wire::GroupSpec spec;
-  const Status status = wire::decode(join.spec, &spec);
-  if (!status.ok() || spec.id != join.id || wire::hash(join.spec) != join.spec_hash) return count_rejected();
-  if (Status set = set_spec(entry, std::move(spec), join.spec_hash); !set.ok()) count_rejected();
-}
-
-// Up to half of what is free, so that the next group finds something; never less than the least, where that is there.
-std::uint32_t Service::affordable_credits(const ServedGroup& group) const noexcept {
-  const std::uint64_t each = group.bytes_per_credit();
-  const std::uint64_t generous = budget_.available() / 2 / each;
-  if (generous >= group.wanted_credits()) return group.wanted_credits();
-  if (generous >= group.least_credits()) return static_cast<std::uint32_t>(generous);
-  return group.least_credits() <= budget_.available() / each ? group.least_credits() : 0;
-}
-
-void Service::admit(Entry& entry) {
-  if (!entry.group) return;
-  if (entry.credits == 0) {
-    const std::uint32_t credits = affordable_credits(*entry.group);
-    if (credits != 0 && budget_.reserve(credits * entry.group->bytes_per_credit())) entry.credits = credits;
+  if (!join.spec.empty() && !set_spec_from(*entry, join).ok()) {
+    count_rejected();
+    if (!entry->group && entry->waiting.empty() && !entry->attached) groups_.erase(join.id);
+    return;
   }
-  answer(entry);
+  if (is_early) ++early_joins_;
+  entry->waiting.push_back({join.member, join.reply_handle, join.spec_hash, header.chunk, header.sequence});
+  answer(*entry);
+}
+
+// A description that differs from the one known is the sender's error, and it is told so by the hash that it names.
+Status Service::set_spec_from(Entry& entry, const wire::Join& join) {
+  if (entry.group) return {};
+  wire::GroupSpec spec;
+  HPS_RETURN_IF_ERROR(wire::decode(join.spec, &spec));
+  if (spec.id != join.id || wire::hash(join.spec) != join.spec_hash)
+    return {Code::protocol, "a description of another group"};
+  return set_spec(entry, std::move(spec), join.spec_hash);
 }
 
 // Answers every JOIN that can be answered: with a handle, or with why not. Those that must wait for memory stay.
 void Service::answer(Entry& entry) {
-  std::vector<WaitingJoin> waiting = std::exchange(entry.waiting, {});
-  for (WaitingJoin& one : waiting) {
-    if (std::string why = join_error(entry, one.join); !why.empty())
+  if (!entry.group) return;
+  std::vector<WaitingJoin> waiting;
+  for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
+    if (std::string why = join_error(entry, one); !why.empty())
       refuse(entry, one, why);
-    else if (entry.credits != 0)
-      accept(entry, one);
     else
-      entry.waiting.push_back(std::move(one));
+      waiting.push_back(one);
   }
+  entry.waiting = std::move(waiting);
+  if (entry.waits_for_memory()) serve_waiting();
+  if (entry.credits == 0) return;
+  for (const WaitingJoin& one : std::exchange(entry.waiting, {})) accept(entry, one);
 }
 
-std::string Service::join_error(const Entry& entry, const wire::Join& join) const {
+std::string Service::join_error(const Entry& entry, const WaitingJoin& join) const {
   const ServedGroup& group = *entry.group;
   if (join.spec_hash != entry.spec_hash) return "its description of the group differs from the first member's";
   if (join.member >= group.members()) return "the group has no such member";
+  if (group.spec().members[join.member] == options_.self) return "it is this rank, which needs no leave to push";
+  if (!group.failure().ok()) return group.failure().text();
   if (group.has_joined(join.member)) return "it has joined already";
-  const std::uint64_t least = group.least_credits() * group.bytes_per_credit();
-  if (least > budget_.limit())
+  if (entry.least_bytes() > budget_.limit())
     return "HPS_SERVE_MEMORY=" + std::to_string(budget_.limit()) + " is too little for this group; it takes at least " +
-           std::to_string(least) + " bytes";
+           std::to_string(entry.least_bytes()) + " bytes";
   return {};
 }
 
 void Service::accept(Entry& entry, const WaitingJoin& waiting) {
-  const std::uint32_t member = waiting.join.member;
-  const std::uint32_t handle = handles_.add({&entry, member});
+  const std::uint32_t handle = handles_.add({&entry, waiting.member});
   if (handle == 0) return refuse(entry, waiting, "too many groups");
-  if (!entry.group->join(member, waiting.join.reply_handle)) {
+  if (!entry.group->join(waiting.member, waiting.reply_handle)) {
     handles_.remove(handle);
-    return refuse(entry, waiting, "it has left");
+    return refuse(entry, waiting, "it has left, or has joined already");
   }
-  entry.handles[member] = handle;
-  entry.owner_index[member] = waiting.owner_index;
-  send_join_reply(entry.group->spec().members[member], waiting, {handle, entry.credits, {}});
+  handles_.remove(std::exchange(entry.handles[waiting.member], handle));
+  entry.owner_index[waiting.member] = waiting.owner_index;
+  entry.wanted_call = waiting.sequence;
+  send_join_reply(entry.group->spec().members[waiting.member], waiting, {handle, entry.credits, {}});
 }
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
   ++counters_.rejected;
-  if (waiting.join.member >= entry.group->members()) return;  // nobody to tell
-  const Rank to = entry.group->spec().members[waiting.join.member];
+  memory_changed_ = true;  // if nobody else wants the group it goes
+  if (waiting.member >= entry.group->members()) return;  // nobody to tell
+  const Rank to = entry.group->spec().members[waiting.member];
   send_join_reply(to, waiting, {0, 0, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 
 void Service::send_join_reply(Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply) {
-  wire::Header header;
-  header.type = wire::MessageType::join_reply;
-  header.handle = waiting.join.reply_handle;
+  wire::Header header = header_of(wire::MessageType::join_reply);
+  header.handle = waiting.reply_handle;
   header.chunk = waiting.owner_index;
   // A member that cannot be reached any more is lost, and on_peer_failed tells so.
   if (Status sent = outbox_.send_copy(to, header, wire::encode(reply)); !sent.ok())
     options_.log.debug("could not answer rank " + std::to_string(to) + ": " + sent.to_string());
 }
 
-void Service::on_leave(const wire::Header& header) noexcept {
-  Handle* found = handles_.find(header.handle);
-  if (found == nullptr) return count_rejected();
-  const Handle handle = *found;
-  ServedGroup& group = *handle.entry->group;
-  group.leave(handle.member);
-  handles_.remove(header.handle);
-  handle.entry->handles[handle.member] = 0;
-  wire::Header reply;
-  reply.type = wire::MessageType::leave_reply;
-  reply.handle = group.reply_handle(handle.member);
-  reply.chunk = handle.entry->owner_index[handle.member];
-  if (Status sent = outbox_.send_copy(group.spec().members[handle.member], reply, {}); !sent.ok())
-    options_.log.debug("could not answer a leave: " + sent.to_string());
-  memory_freed_ = true;
+// For what a member that has joined, or had, is to know.
+void Service::send_to_member(Entry& entry, std::uint32_t member, wire::Header header) {
+  header.handle = entry.group->reply_handle(member);
+  header.chunk = entry.owner_index[member];
+  const Rank to = entry.group->spec().members[member];
+  if (Status sent = outbox_.send_copy(to, header, {}); !sent.ok())
+    options_.log.debug("could not tell rank " + std::to_string(to) + ": " + sent.to_string());
 }
 
-void Service::on_push(const wire::Header& header, ConstBytes payload) noexcept {
+void Service::on_leave(const wire::Header& header) {
+  Handle* found = handles_.find(header.handle);
+  if (found == nullptr) return count_rejected();
+  const auto [entry, member] = *found;
+  entry->group->leave(member);
+  handles_.remove(header.handle);
+  entry->handles[member] = 0;
+  std::erase_if(entry->waiting, [m = member](const WaitingJoin& one) { return one.member == m; });
+  send_to_member(*entry, member, header_of(wire::MessageType::leave_reply));
+  memory_changed_ = true;
+}
+
+void Service::on_push(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
   if (handle == nullptr) return count_rejected();
   handle->entry->group->on_push(handle->member, header, payload);
@@ -173,80 +187,65 @@ void Service::withdraw(wire::GroupId id, const LocalCall& call) noexcept {
   if (at != groups_.end() && at->second->group) at->second->group->withdraw(call);
 }
 
-void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why) noexcept {
+void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why) {
   const auto at = groups_.find(id);
   if (at != groups_.end() && at->second->group) at->second->group->cancel(sequence, why);
 }
 
-void Service::on_cancel(const wire::Header& header, ConstBytes payload) noexcept {
+// A member that is told to be lost by another member may not have lost its connection to this process: a stopped one.
+void Service::on_cancel(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
   if (handle == nullptr) return count_rejected();
-  handle->entry->group->cancel(header.sequence, wire::decode_abort(payload));
+  const auto [entry, member] = *handle;
+  const Status why = wire::decode_abort(payload);
+  entry->group->cancel(header.sequence, why);
+  const auto lost = why.code() == Code::peer_failed ? entry->group->index_of(why.who()) : std::nullopt;
+  if (lost && *lost != member) lose(*entry, *lost, why);
+  if (entry->unsettled.size() > 4 * entry->group->members()) return count_rejected();
+  entry->unsettled.push_back({member, header.sequence});
+  settle(*entry);
 }
 
-void Service::on_peer_failed(Rank peer, const Status& why) noexcept {
+// Answers those who have cancelled a call, once nothing of it takes memory here.
+void Service::settle(Entry& entry) {
+  if (entry.unsettled.empty()) return;
+  memory_changed_ = true;
+  if (entry.group->sending()) return;
+  wire::Header header = header_of(wire::MessageType::cancel_reply);
+  for (const Settlement& one : std::exchange(entry.unsettled, {})) {
+    header.sequence = one.sequence;
+    if (entry.group->is_present(one.member)) send_to_member(entry, one.member, header);
+  }
+}
+
+void Service::on_peer_failed(Rank peer, const Status& why) {
+  lost_.emplace(peer, why);
   for (auto& [id, entry] : groups_) {
     if (!entry->group) continue;
-    const auto& members = entry->group->spec().members;
-    for (std::uint32_t m = 0; m < members.size(); ++m) {
-      if (members[m] != peer) continue;
-      entry->group->fail(why);
-      entry->group->leave(m);
-      handles_.remove(std::exchange(entry->handles[m], 0));
-    }
+    if (const auto member = entry->group->index_of(peer)) lose(*entry, *member, why);
   }
-  memory_freed_ = true;
 }
 
-void Service::sum_ready() noexcept {
+void Service::fail(const Status& why) {
+  for (auto& [id, entry] : groups_) {
+    if (entry->group) entry->group->fail(why);
+  }
+}
+
+void Service::lose(Entry& entry, std::uint32_t member, const Status& why) {
+  entry.group->fail(why);
+  entry.group->leave(member);
+  handles_.remove(std::exchange(entry.handles[member], 0));
+  std::erase_if(entry.waiting, [&](const WaitingJoin& one) { return one.member == member; });
+  std::erase_if(entry.unsettled, [&](const Settlement& one) { return one.member == member; });
+  answer(entry);
+  memory_changed_ = true;
+}
+
+void Service::sum_ready() {
   if (options_.threads <= 1) return;
   for (auto& [id, entry] : groups_) {
     if (entry->group) entry->group->sum_ready();
-  }
-}
-
-bool Service::is_drained(const Entry& entry) const noexcept {
-  return !entry.attached && entry.waiting.empty() && entry.group && entry.group->drained(entry.detached);
-}
-
-void Service::collect() noexcept {
-  if (!memory_freed_) return;
-  memory_freed_ = false;
-  std::erase_if(groups_, [&](const auto& item) {
-    const Entry& entry = *item.second;
-    if (!is_drained(entry)) {
-      // Its last results are still being sent: look again next time.
-      if (!entry.attached && entry.group && entry.group->sending()) memory_freed_ = true;
-      return false;
-    }
-    budget_.release(entry.credits * entry.group->bytes_per_credit());
-    return true;
-  });
-  for (auto& [id, entry] : groups_) {
-    admit(*entry);
-    raise_credits(*entry);
-  }
-}
-
-// A group that was granted less than it can use gets more once there is more.
-void Service::raise_credits(Entry& entry) {
-  if (!entry.group || entry.credits == 0) return;
-  const ServedGroup& group = *entry.group;
-  const std::uint32_t wanted = group.wanted_credits();
-  if (entry.credits >= wanted) return;
-  const std::uint64_t spare = budget_.available() / 2 / group.bytes_per_credit();
-  const auto more = static_cast<std::uint32_t>(std::min<std::uint64_t>(spare, wanted - entry.credits));
-  if (more == 0 || !budget_.reserve(more * group.bytes_per_credit())) return;
-  entry.credits += more;
-  wire::Header header;
-  header.type = wire::MessageType::credit;
-  header.signature.count = entry.credits;
-  for (std::uint32_t m = 0; m < group.members(); ++m) {
-    if (!group.has_joined(m) || entry.handles[m] == 0) continue;
-    header.handle = group.reply_handle(m);
-    header.chunk = entry.owner_index[m];
-    if (Status sent = outbox_.send_copy(group.spec().members[m], header, {}); !sent.ok())
-      options_.log.debug("could not raise a member's credits: " + sent.to_string());
   }
 }
 

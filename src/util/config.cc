@@ -47,7 +47,7 @@ bool parse_role(std::string_view text, Role* value) {
   return parse_name(names, text, value);
 }
 
-#define HPS_ALGORITHM(collective, name) " or " #name
+#define HPS_ALGORITHM(collective, name, summed_by) " or " #name
 constexpr Kind algorithm_kind{"auto"
 #include "coll/algorithms.def"
 };
@@ -76,6 +76,7 @@ constexpr Kind bytes_kind{"a size such as 64K or 2M, 1 or more", Zero::is_a_numb
 constexpr Kind chunk_bytes_kind{"a size such as 16K, from 64 to 60K, or 0", Zero::is_automatic, 64, 60 << 10};
 
 constexpr Kind number_kind{"a whole number of 0 or more"};
+constexpr Kind seconds_kind{"a whole number of seconds, 0 to 1000000", Zero::is_a_number, 0, 1'000'000};
 constexpr Kind count_kind{"a whole number of 1 or more", Zero::is_a_number, 1};
 bool parse_number(std::string_view given, std::uint32_t* value) {
   const auto [rest, error] = std::from_chars(given.data(), given.data() + given.size(), *value);

@@ -27,6 +27,8 @@ struct Config {
   std::uint32_t window = 0;
   Algorithm algorithm = Algorithm::automatic;
   std::uint64_t serve_memory = 0;
+  std::uint32_t timeout = 0;
+  std::uint32_t stall_warn = 0;
   std::uint32_t threads = 1;
 };
 

@@ -21,14 +21,18 @@ enum class Role : std::uint8_t { worker, cpu_only };
 // How a collective is carried out; automatic = by the message size.
 enum class Algorithm : std::uint8_t {
   automatic,
-#define HPS_ALGORITHM(collective, name) name,
+#define HPS_ALGORITHM(collective, name, summed_by) name,
 #include "coll/algorithms.def"
 };
 
 inline constexpr Algorithm all_algorithms[] = {
-#define HPS_ALGORITHM(collective, name) Algorithm::name,
+#define HPS_ALGORITHM(collective, name, summed_by) Algorithm::name,
 #include "coll/algorithms.def"
 };
+
+// Who sums in an algorithm: the owners of chunks, so that CPU-only ranks take part, or the members among themselves.
+enum class SummedBy : std::uint8_t { owners, members };
+SummedBy summed_by(Algorithm algorithm) noexcept;
 
 // As HPS_ALGORITHM spells it.
 const char* algorithm_name(Algorithm algorithm) noexcept;

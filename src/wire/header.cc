@@ -44,6 +44,11 @@ std::string difference(const Signature& mine, const Signature& other) {
   return "count " + std::to_string(mine.count) + " differs from " + std::to_string(other.count);
 }
 
+std::string describe(const Signature& signature) {
+  return std::string(name_of(signature.collective)) + " of " + std::to_string(signature.count) + " " +
+         datatype_name(signature.datatype) + " (" + op_name(signature.op) + ")";
+}
+
 Status mismatch(Rank rank, const Signature& its, Rank other, const Signature& others, std::uint32_t sequence) {
   return {Code::mismatch,
           "rank " + std::to_string(rank) + ": " + difference(its, others) + " on rank " + std::to_string(other) +

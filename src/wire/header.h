@@ -12,8 +12,9 @@
 //          8  token of the receiving process: keeps strays out
 //         12  handle: at an owner (group, member), at a member its group
 //         16  sequence number of the call in its group
-//         20  chunk; of an exchange its step and source; of join, leave and credit messages the owner's index; of a
-//             goodbye the sender
+//         20  chunk; of an exchange its step and source; of messages about joining, leaving, credits and cancelled
+//         calls
+//             the owner's index; of others the sender
 //         24  count: elements of the whole call
 #ifndef HPS_SRC_WIRE_HEADER_H
 #define HPS_SRC_WIRE_HEADER_H
@@ -27,7 +28,7 @@
 
 namespace hps::wire {
 
-inline constexpr std::uint8_t version = 1;
+inline constexpr std::uint8_t version = 2;
 inline constexpr std::size_t header_bytes = 32;
 
 enum class MessageType : std::uint8_t {
@@ -35,17 +36,24 @@ enum class MessageType : std::uint8_t {
   join_reply,  // owner -> member: here is your handle. Payload: JoinReply
   leave,       // member -> owner: I shall push no more
   leave_reply,
-  push,      // member -> owner: a contribution to a chunk
-  result,    // owner -> member: the sum of a chunk
-  credit,    // owner -> member: so many pushes may wait at me (in count)
-  exchange,  // member -> member: a step of an algorithm that no owner takes part in
-  abort,     // to a member: this call fails. Payload: the reason in words
-  cancel,    // member -> owner: this call fails; forget it. Payload: as of abort
+  push,          // member -> owner: a contribution to a chunk
+  result,        // owner -> member: the sum of a chunk
+  credit,        // owner -> member: so many pushes may wait at me (in count)
+  exchange,      // member -> member: a step of an algorithm that no owner takes part in
+  abort,         // to a member: this call fails. Payload: the reason in words
+  cancel,        // member -> owner: this call fails; forget it. Payload: as of abort
+  cancel_reply,  // owner -> member: nothing of that call is here any more
+  revoke,        // owner -> member: the handle in count is void, and pushes without a result are dropped; join again
+  inquiry,       // member -> member: have you come to this call? The sender's index is in chunk. Answered by report
+  report,        // to the referee of a call that stands still: the member in chunk has come to it, with this signature,
+                 // or has not (collective none)
+  ping,          // are you there? Answered by pong. The sender is in chunk
+  pong,
   shutdown,  // worker -> CPU-only rank: the workers are done
   goodbye,   // the sender (in chunk) ends, and its connections with it
   goodbye_reply,
 };
-inline constexpr std::uint8_t message_types = 13;
+inline constexpr std::uint8_t message_types = 19;
 
 enum class Collective : std::uint8_t { none, allreduce_hetero };
 inline constexpr std::uint8_t collectives = 2;
@@ -59,6 +67,9 @@ struct Signature {
 
   bool operator==(const Signature&) const = default;
 };
+
+// "HPS_Allreduce_hetero of 100 float32 (sum)"
+std::string describe(const Signature& signature);
 
 // What differs, in words: "count 100 differs from 101".
 std::string difference(const Signature& mine, const Signature& other);

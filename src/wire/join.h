@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The payloads of join and join_reply. The header's chunk names the owner's index in the plan, in both.
+// The payloads of join and join_reply. The header's chunk names the owner's index in the plan, in both; a join's
+// sequence the call that is to be pushed, 0 where none is yet.
 #ifndef HPS_SRC_WIRE_JOIN_H
 #define HPS_SRC_WIRE_JOIN_H
 

@@ -25,7 +25,7 @@ class DriverTest : public testing::Test {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       transports_.push_back(std::make_unique<LocalTransport>(hub_));
       hub_.push_back(transports_.back().get());
-      const EngineOptions options{static_cast<Rank>(rank), 7, 16u << 20, 1, Log(LogLevel::error, 0)};
+      const EngineOptions options{static_cast<Rank>(rank), 7, 16u << 20, 1, 0, {}, Log(LogLevel::error, 0)};
       engines_.push_back(std::make_unique<Engine>(options, *transports_.back()));
       for (std::uint32_t peer = 0; peer < ranks; ++peer) engines_.back()->add_peer(static_cast<Rank>(peer), 7);
     }

@@ -25,6 +25,8 @@ struct SimulationOptions {
   PlanOptions plan;
   std::uint64_t serve_memory_bytes = 64u << 20;
   std::uint32_t sum_threads = 1;
+  TimeNs timeout_ns = 0;
+  WatchOptions watch;
 };
 
 // A vector of small whole numbers, so that sums are exact: element i of worker w in call c.
@@ -93,7 +95,8 @@ class Simulation {
   void add_rank(std::uint32_t rank) {
     transports_.push_back(
         &network_.add_rank(host(rank), [this, rank](TimeNs now) { return engines_[rank]->step(now); }));
-    const EngineOptions engine{static_cast<Rank>(rank), token(rank), options_.serve_memory_bytes, options_.sum_threads,
+    const EngineOptions engine{static_cast<Rank>(rank), token(rank),         options_.serve_memory_bytes,
+                               options_.sum_threads,    options_.timeout_ns, options_.watch,
                                Log(LogLevel::error, 0)};
     engines_.push_back(std::make_unique<Engine>(engine, *transports_.back()));
   }

@@ -156,7 +156,7 @@ void test_placement(const Placement& placement, int cpu_only) {
 #ifdef _OPENMP
   variations.push_back({{"hps_algorithm", "direct"}, {"hps_threads", "3"}});
 #endif
-#define HPS_ALGORITHM(collective, name) variations.push_back({{"hps_algorithm", #name}});
+#define HPS_ALGORITHM(collective, name, summed_by) variations.push_back({{"hps_algorithm", #name}});
 #include "coll/algorithms.def"
   for (const Settings& settings : variations) check_job(placement, settings, right);
 }

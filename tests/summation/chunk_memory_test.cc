@@ -39,6 +39,21 @@ TEST(BufferPoolTest, BuffersAreAlignedSeparateAndUsedAgain) {
   EXPECT_EQ(pool.in_use(), 0u);
 }
 
+TEST(BufferPoolTest, TrimFreesWhatNobodyHolds) {
+  BufferPool pool(64);
+  ChunkBuffer* held = pool.take();
+  pool.take()->drop_reference();
+  std::memset(held->data(), 7, pool.bytes());
+  pool.trim();
+  EXPECT_EQ(pool.in_use(), 1u);
+  EXPECT_EQ(held->data()[63], std::byte{7});
+  ChunkBuffer* fresh = pool.take();
+  EXPECT_NE(fresh, held);
+  fresh->drop_reference();
+  held->drop_reference();
+  EXPECT_EQ(pool.in_use(), 0u);
+}
+
 TEST(BufferPoolTest, ABufferStaysWhileASendHoldsIt) {
   BufferPool pool(64);
   ChunkBuffer* buffer = pool.take();

@@ -17,7 +17,7 @@ namespace {
 using wire::MessageType;
 
 // Keeps what is sent; a send completes at once unless `hold` is set.
-class Outbox final : public wire::Outbox {
+class Outbox final : public hps::Outbox {
  public:
   struct Sent {
     Rank to;
@@ -214,28 +214,145 @@ TEST_F(ServiceTest, ContributionsThatDifferAbortTheCallOnAllMembers) {
   EXPECT_FALSE(service.sending());
 }
 
-TEST_F(ServiceTest, GroupsBeyondTheMemoryWaitUntilOthersAreGone) {
-  Service small{{self, 3 * 128 * 2, 1, Log(LogLevel::error, self)}, outbox};  // two groups of one credit
-  const auto join_small = [&](std::uint32_t counter) {
+// Two groups of one credit fit.
+class TightServiceTest : public ServiceTest {
+ protected:
+  void join_tight(std::uint32_t counter, std::uint32_t member, std::uint32_t sequence) {
     const std::vector<std::byte> encoded = wire::encode(spec(counter));
-    const wire::Join join{{0, counter}, 0, counter, wire::hash(encoded), encoded};
-    small.on_join(header(MessageType::join, 0), wire::encode(join));
-  };
-  for (std::uint32_t counter : {1u, 2u, 3u}) join_small(counter);
+    const wire::Join join{{0, counter}, member, 10 * counter + member, wire::hash(encoded), encoded};
+    tight.on_join(header(MessageType::join, 0, 0, sequence), wire::encode(join));
+  }
+  // The handle that was given to a member, which must be the latest message.
+  std::uint32_t handle_of(std::uint32_t counter, std::uint32_t member) {
+    const auto sent = outbox.take();
+    wire::JoinReply reply;
+    EXPECT_FALSE(sent.empty());
+    if (sent.empty()) return 0;
+    EXPECT_EQ(sent.back().header.type, MessageType::join_reply);
+    EXPECT_EQ(sent.back().header.handle, 10 * counter + member);
+    EXPECT_TRUE(wire::decode(sent.back().payload, &reply));
+    EXPECT_EQ(reply.error, "");
+    return reply.handle;
+  }
+  void push_tight(std::uint32_t handle, std::uint32_t chunk, std::uint32_t sequence) {
+    const std::vector<std::int32_t> values(32, 1);
+    tight.on_push(header(MessageType::push, handle, chunk, sequence), std::as_bytes(std::span(values)));
+  }
+
+  static constexpr std::uint64_t memory = 3 * 128 * 2;
+  Service tight{{self, memory, 1, Log(LogLevel::error, self)}, outbox};
+};
+
+TEST_F(TightServiceTest, GroupsBeyondTheMemoryWaitUntilOthersAreGone) {
+  join_tight(1, 0, 5);
+  const std::uint32_t zero = handle_of(1, 0);
+  join_tight(1, 1, 5);
+  const std::uint32_t one = handle_of(1, 1);
+  join_tight(2, 0, 5);
+  handle_of(2, 0);
+  join_tight(3, 0, 5);
+  EXPECT_TRUE(outbox.take().empty());
+  EXPECT_EQ(tight.reserved_bytes(), memory);
+  for (std::uint32_t handle : {zero, one}) tight.on_leave(header(MessageType::leave, handle));
+  tight.collect();
+  EXPECT_NE(handle_of(3, 0), 0u);
+  EXPECT_EQ(tight.reserved_bytes(), memory);
+}
+
+TEST_F(TightServiceTest, AnIdleGroupGivesItsMemoryUpAndIsLetInAgain) {
+  join_tight(1, 0, 0);
+  const std::uint32_t idle = handle_of(1, 0);
+  join_tight(2, 0, 7);
+  handle_of(2, 0);
+  join_tight(3, 0, 7);
   auto sent = outbox.take();
   ASSERT_EQ(sent.size(), 2u);
-  EXPECT_LE(small.reserved_bytes(), 3u * 128 * 2);
-  small.on_peer_failed(1, {Code::peer_failed, "gone"});  // so that worker 0 is the last of each group
-  outbox.take();
-  wire::JoinReply first;
-  ASSERT_TRUE(wire::decode(sent[0].payload, &first));
-  small.on_leave(header(MessageType::leave, first.handle));
-  small.collect();
+  EXPECT_EQ(sent[0].header.type, MessageType::revoke);
+  EXPECT_EQ(sent[0].header.handle, 10u);
+  EXPECT_EQ(sent[0].header.signature.count, idle);
+  EXPECT_EQ(sent[1].header.type, MessageType::join_reply);
+  push_tight(idle, 0, 7);
+  EXPECT_EQ(tight.counters().rejected, 1u) << "it was sent before the member knew";
+  // An older call than those under way.
+  join_tight(1, 0, 6);
   sent = outbox.take();
   ASSERT_EQ(sent.size(), 2u);
-  EXPECT_EQ(sent[0].header.type, MessageType::leave_reply);
-  EXPECT_EQ(sent[1].header.type, MessageType::join_reply);
-  EXPECT_EQ(sent[1].header.handle, 3u);
+  EXPECT_EQ(sent[0].header.type, MessageType::revoke);
+  EXPECT_EQ(sent[0].header.handle, 20u);
+  EXPECT_EQ(tight.reserved_bytes(), memory);
+}
+
+TEST_F(TightServiceTest, AnOlderCallIsNotDisturbedByAYoungerOne) {
+  join_tight(1, 0, 5);
+  const std::uint32_t first = handle_of(1, 0);
+  join_tight(2, 0, 5);
+  handle_of(2, 0);
+  push_tight(first, 0, 5);
+  for (std::uint32_t call : {5u, 6u, 70u}) join_tight(3, 1, call);
+  tight.collect();
+  EXPECT_TRUE(outbox.take().empty());
+  EXPECT_EQ(tight.counters().revoked, 0u);
+}
+
+TEST_F(ServiceTest, WhatAMemberPushesBeyondItsCreditsIsRejected) {
+  join(0, true);
+  const wire::JoinReply zero = reply_to(0);
+  for (std::uint32_t sequence = 1; sequence <= zero.credits + 4; ++sequence) push(zero.handle, 0, 1, sequence);
+  EXPECT_EQ(service.counters().pushes, zero.credits);
+  EXPECT_EQ(service.counters().rejected, 4u);
+}
+
+// A replay, or one that was sent again because the leave to push had been revoked.
+TEST_F(ServiceTest, APushToAChunkThatHasBeenSummedIsRejected) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  join(1, false);
+  const std::uint32_t one = reply_to(1).handle;
+  push(zero, 1, 1);
+  push(one, 1, 2);
+  EXPECT_EQ(outbox.take().size(), 2u);
+  for (std::uint32_t handle : {zero, one}) push(handle, 1, 9);
+  EXPECT_EQ(service.counters().rejected, 2u);
+  push(zero, 0, 1);
+  push(one, 0, 2);
+  EXPECT_EQ(outbox.take().size(), 2u);
+}
+
+TEST_F(ServiceTest, ACancelledCallIsAnsweredWhenNothingOfItIsSentAnyMore) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  join(1, false);
+  const std::uint32_t one = reply_to(1).handle;
+  outbox.hold = true;
+  push(zero, 0, 1);
+  push(one, 0, 2);  // its result is on its way
+  outbox.take();
+  service.on_cancel(header(MessageType::cancel, zero), wire::encode_abort({Code::mismatch, "no"}));
+  EXPECT_TRUE(outbox.take().empty());
+  for (SendCompletion* completion : outbox.held) completion->on_sent({});
+  service.collect();
+  const auto sent = outbox.take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].header.type, MessageType::cancel_reply);
+  EXPECT_EQ(sent[0].to, 0);
+  push(one, 1, 1);
+  EXPECT_EQ(outbox.take().at(0).header.type, MessageType::abort) << "whoever pushes is told";
+}
+
+TEST_F(ServiceTest, AGroupWithALostMemberLetsNobodyIn) {
+  service.on_peer_failed(1, {Code::peer_failed, "rank 1 is gone", 1});
+  join(0, true);
+  EXPECT_NE(reply_to(0).error.find("rank 1 is gone"), std::string::npos);
+}
+
+TEST_F(ServiceTest, JoinsWithoutDescriptionAreBounded) {
+  const std::uint64_t most = 1u << 16;
+  for (std::uint32_t i = 0; i < most + 10; ++i) {
+    const wire::Join join{{5, i}, 1, 101, 1, {}};
+    service.on_join(header(MessageType::join, 0), wire::encode(join));
+  }
+  EXPECT_EQ(service.groups(), most);
+  EXPECT_EQ(service.counters().rejected, 10u);
 }
 
 }  // namespace

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a group's member does about calls that stand still: it reports them, answers for its own when it is asked, looks
+// for ranks that are lost, and as their referee ends those that do not match.
+#include <algorithm>
+
+#include "engine/membership.h"
+
+namespace hps {
+
+using wire::MessageType;
+
+namespace {
+
+// "rank 3, rank 5", and so on for some.
+std::string list_ranks(const std::vector<Rank>& ranks) {
+  constexpr std::size_t most = 16;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
+  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+  return text;
+}
+
+}  // namespace
+
+TimeNs Membership::step(TimeNs now) {
+  if (!opened_) return never_ns;
+  TimeNs next = never_ns;
+  for (std::size_t i = 0; i < active_.size(); ++i) next = std::min(next, watch(active_[i], now));
+  const TimeNs interval_ns = context_.liveness.interval_ns();
+  for (const Referee::Action& action : referee_.look(now, interval_ns)) act(action, now);
+  std::vector<Rank> awaited;
+  links_.add_awaited(&awaited);
+  if (!awaited.empty()) {
+    if (link_looks_.is_due(now, interval_ns)) {
+      for (Rank rank : awaited) context_.liveness.ask(rank, now);
+    }
+    if (interval_ns != never_ns) next = std::min(next, link_looks_.next_ns());
+  }
+  return std::min(next, referee_.next());
+}
+
+TimeNs Membership::watch(Active& active, TimeNs now) {
+  const Operation& operation = *active.operation;
+  if (operation.done()) return never_ns;
+  const WatchOptions& options = context_.watch;
+  const TimeNs interval_ns = context_.liveness.interval_ns();
+  const TimeNs patience_ns = std::min(options.referee.inquire_ns, interval_ns);
+  const TimeNs still_ns = active.timer.still_ns(operation.moves(), now);
+  if (!active.reported) {
+    if (still_ns < options.report_ns) return active.timer.since_ns() + options.report_ns;
+    active.reported = true;
+    const std::uint32_t sequence = operation.sequence();
+    const std::uint32_t referee = referee_.of(sequence);
+    if (referee != self_) {
+      report(referee, sequence, operation.signature());
+    } else if (const Status differs = referee_.on_report(sequence, *self_, operation.signature(), now); !differs.ok()) {
+      abort(sequence, differs);
+      return never_ns;
+    }
+  }
+  if (interval_ns == never_ns) return never_ns;
+  if (still_ns >= patience_ns && active.looks.is_due(now, interval_ns)) look_for_lost(operation, now);
+  return std::max(active.timer.since_ns() + patience_ns, active.looks.next_ns());
+}
+
+// A member names itself by its index; a CPU-only rank is none.
+void Membership::report(std::uint32_t member, std::uint32_t sequence, const wire::Signature& signature) {
+  wire::Header message = header(MessageType::report, handles_[member]);
+  message.sequence = sequence;
+  message.chunk = self_.value_or(members());
+  message.signature = signature;
+  tell(spec_.members[member], message, {});
+}
+
+bool Membership::on_inquiry(const wire::Header& header) {
+  if (header.chunk >= members() || !self_) return false;
+  report(header.chunk, header.sequence, referee_.signature_of(header.sequence));
+  return true;
+}
+
+// CPU-only ranks wait too, but whoever has come is told of members.
+bool Membership::on_report(const wire::Header& header, TimeNs now) {
+  if (header.chunk > members() || !self_ || referee_.of(header.sequence) != *self_) return false;
+  if (header.chunk == members()) return true;
+  const Status differs = referee_.on_report(header.sequence, header.chunk, header.signature, now);
+  if (differs.ok()) return true;
+  if (!is_past(header.sequence) && !failed_.add(header.sequence, differs)) return false;
+  abort(header.sequence, differs);
+  return true;
+}
+
+void Membership::look_for_lost(const Operation& operation, TimeNs now) {
+  std::vector<Rank> ranks;
+  links_.add_awaited(operation.sequence(), &ranks);
+  std::vector<std::uint32_t> awaited;
+  operation.add_awaited(&awaited);
+  awaited.push_back(referee_.of(operation.sequence()));
+  for (std::uint32_t member : awaited) ranks.push_back(spec_.members[member]);
+  for (Rank rank : ranks) context_.liveness.ask(rank, now);
+}
+
+void Membership::act(const Referee::Action& action, TimeNs now) {
+  switch (action.kind) {
+    case Referee::Action::Kind::inquire:
+      for (std::uint32_t member : action.missing) {
+        if (member == self_) continue;
+        wire::Header message = header(MessageType::inquiry, handles_[member]);
+        message.sequence = action.sequence;
+        message.chunk = *self_;
+        tell(spec_.members[member], message, {});
+      }
+      return;
+    case Referee::Action::Kind::warn:
+      return warn(action);
+    case Referee::Action::Kind::look_for_lost:
+      for (Rank member : spec_.members) context_.liveness.ask(member, now);
+      for (const PlanOwner& owner : plan().owners) context_.liveness.ask(owner.rank, now);
+      return;
+  }
+}
+
+void Membership::warn(const Referee::Action& action) {
+  std::vector<Rank> missing;
+  for (std::uint32_t member : action.missing) missing.push_back(spec_.members[member]);
+  const std::string comm = name_.empty() ? "" : " on comm " + name_;
+  const std::string since = std::to_string(context_.watch.referee.warn_ns / 1'000'000'000) + " s";
+  context_.log.warn(wire::describe(action.signature) + ", call " + std::to_string(action.sequence) + comm +
+                    ", has stood still for " + since + "; " +
+                    (missing.empty() ? "all its ranks have come to it" : "not there yet: " + list_ranks(missing)));
+}
+
+}  // namespace hps

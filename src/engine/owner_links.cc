@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/owner_links.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/abort.h"
+#include "wire/join.h"
+
+namespace hps {
+
+using wire::MessageType;
+
+OwnerLinks::OwnerLinks(Rank self, std::uint32_t handle, Outbox& outbox, const Log& log)
+    : self_(self), handle_(handle), outbox_(outbox), log_(log) {}
+
+void OwnerLinks::open(const wire::GroupSpec& spec, std::optional<std::uint32_t> member) {
+  std::vector<std::byte> encoded = wire::encode(spec);
+  spec_ = &spec;
+  member_ = member;
+  spec_hash_ = wire::hash(encoded);
+  if (member == 0u) encoded_spec_ = std::move(encoded);
+  links_.resize(spec.plan.owners.size());
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (rank(owner) == self_) links_[owner].state = State::local;
+  }
+}
+
+wire::Header OwnerLinks::header(MessageType type, std::uint32_t owner) const noexcept {
+  wire::Header result;
+  result.type = type;
+  result.plan = spec_->plan.number;
+  result.handle = links_[owner].handle;
+  result.chunk = owner;
+  return result;
+}
+
+Status OwnerLinks::join(std::uint32_t owner, std::uint32_t sequence) {
+  if (links_[owner].state != State::none || !member_) return {};
+  return send_join(owner, sequence, encoded_spec_);
+}
+
+Status OwnerLinks::send_join(std::uint32_t owner, std::uint32_t sequence, const std::vector<std::byte>& encoded_spec) {
+  wire::Header message = header(MessageType::join, owner);
+  message.handle = 0;
+  message.sequence = sequence;
+  const wire::Join join{spec_->id, *member_, handle_, spec_hash_, encoded_spec};
+  HPS_RETURN_IF_ERROR(outbox_.send_copy(rank(owner), message, wire::encode(join)));
+  links_[owner].state = State::joining;
+  links_[owner].wanted = sequence;
+  ++links_[owner].joins;
+  return {};
+}
+
+Status OwnerLinks::join_all() {
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) HPS_RETURN_IF_ERROR(join(owner, 0));
+  return {};
+}
+
+bool OwnerLinks::joined_all() const noexcept {
+  if (!member_) return true;
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const Link& link) { return link.state == State::open || link.state == State::local; });
+}
+
+Status OwnerLinks::push(std::uint32_t owner, wire::Header message, ConstBytes payload, SendCompletion* completion) {
+  Link& link = links_[owner];
+  message.handle = link.handle;
+  const auto known = std::find_if(link.pushes.begin(), link.pushes.end(),
+                                  [&](const Pushes& one) { return one.sequence == message.sequence; });
+  Pushes& pushes = known != link.pushes.end() ? *known : link.pushes.emplace_back(Pushes{message.sequence, 0, false});
+  HPS_RETURN_IF_ERROR(outbox_.send(rank(owner), message, payload, completion));
+  ++pushes.count;
+  ++link.waiting;
+  return {};
+}
+
+void OwnerLinks::answered(std::uint32_t owner, std::uint32_t sequence) noexcept {
+  Link& link = links_[owner];
+  for (Pushes& pushes : link.pushes) {
+    if (pushes.sequence != sequence || pushes.count == 0) continue;
+    --link.waiting;
+    if (--pushes.count == 0) forget(link, sequence);
+    return;
+  }
+}
+
+void OwnerLinks::forget(Link& link, std::uint32_t sequence) noexcept {
+  std::erase_if(link.pushes, [&](const Pushes& pushes) {
+    if (pushes.sequence != sequence) return false;
+    link.waiting -= pushes.count;
+    return true;
+  });
+}
+
+void OwnerLinks::cancel(std::uint32_t sequence, const Status& why, bool everywhere) {
+  failed_call_ = sequence;
+  failure_ = why;
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    Link& link = links_[owner];
+    if (link.state != State::open) continue;
+    const auto pushes = std::find_if(link.pushes.begin(), link.pushes.end(),
+                                     [&](const Pushes& one) { return one.sequence == sequence; });
+    const bool known = pushes != link.pushes.end() && std::exchange(pushes->cancelled, true);
+    const bool expected = pushes != link.pushes.end() || link.wanted == sequence;
+    if (everywhere || (expected && !known)) send_cancel(owner, sequence);
+  }
+}
+
+void OwnerLinks::send_cancel(std::uint32_t owner, std::uint32_t sequence) {
+  wire::Header message = header(MessageType::cancel, owner);
+  message.sequence = sequence;
+  if (Status sent = outbox_.send_copy(rank(owner), message, wire::encode_abort(failure_)); !sent.ok())
+    log_.debug("could not tell rank " + std::to_string(rank(owner)) + " of a call that failed: " + sent.to_string());
+}
+
+// An owner that has not answered may wait for the group's description, which the first member is to send and, where a
+// call has failed, perhaps never does. So it is asked once more, with the description.
+void OwnerLinks::close() {
+  if (std::exchange(closing_, true)) return;
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    Link& link = links_[owner];
+    if (link.state == State::local || link.state == State::left) continue;
+    if (link.handle != 0)
+      leave(owner);
+    else if (link.state == State::joining && !send_join(owner, 0, wire::encode(*spec_)).ok())
+      link.state = State::left;
+  }
+}
+
+void OwnerLinks::leave(std::uint32_t owner) {
+  Link& link = links_[owner];
+  link.state = State::leaving;
+  // An owner that cannot be reached has nothing left to be told.
+  if (!outbox_.send_copy(rank(owner), header(MessageType::leave, owner), {}).ok()) link.state = State::left;
+}
+
+bool OwnerLinks::closed() const noexcept {
+  return closing_ && std::none_of(links_.begin(), links_.end(), [](const Link& link) {
+           return link.state == State::joining || link.state == State::leaving;
+         });
+}
+
+void OwnerLinks::lose(Rank peer) noexcept {
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (rank(owner) == peer) links_[owner].state = State::left;
+  }
+}
+
+void OwnerLinks::add_awaited(std::vector<Rank>* ranks) const {
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    if (links_[owner].state == State::joining || links_[owner].state == State::leaving) ranks->push_back(rank(owner));
+  }
+}
+
+void OwnerLinks::add_awaited(std::uint32_t sequence, std::vector<Rank>* ranks) const {
+  for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
+    const Link& link = links_[owner];
+    const bool holds = std::any_of(link.pushes.begin(), link.pushes.end(),
+                                   [&](const Pushes& pushes) { return pushes.sequence == sequence; });
+    if (holds || link.state == State::joining) ranks->push_back(rank(owner));
+  }
+}
+
+OwnerLinks::Link* OwnerLinks::link_of(const wire::Header& header) noexcept {
+  if (header.chunk >= links_.size() || links_[header.chunk].state == State::local) return nullptr;
+  return &links_[header.chunk];
+}
+
+bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, Status* refusal) {
+  wire::JoinReply reply;
+  Link* link = link_of(header);
+  if (link == nullptr || link->joins == 0 || !wire::decode(payload, &reply)) return false;
+  --link->joins;
+  if (!reply.error.empty()) {
+    if (link->joins != 0 || link->state != State::joining) return true;
+    link->state = State::left;
+    *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
+    return true;
+  }
+  link->handle = reply.handle;
+  link->credits = reply.credits;
+  if (closing_) {
+    leave(header.chunk);
+  } else if (std::exchange(link->revoked, 0) == reply.handle) {
+    link->state = State::none;
+  } else {
+    link->state = State::open;
+    // The call that it was for may have failed meanwhile.
+    if (link->wanted != 0 && link->wanted == failed_call_) send_cancel(header.chunk, link->wanted);
+  }
+  return true;
+}
+
+bool OwnerLinks::on_leave_reply(const wire::Header& header) noexcept {
+  Link* link = link_of(header);
+  if (link == nullptr || link->state != State::leaving) return false;
+  link->state = State::left;
+  return true;
+}
+
+bool OwnerLinks::on_credit(const wire::Header& header) noexcept {
+  Link* link = link_of(header);
+  if (link == nullptr || link->state != State::open || header.signature.count > UINT32_MAX) return false;
+  link->credits = std::max(link->credits, static_cast<std::uint32_t>(header.signature.count));
+  return true;
+}
+
+bool OwnerLinks::on_cancel_reply(const wire::Header& header) noexcept {
+  Link* link = link_of(header);
+  if (link == nullptr) return false;
+  forget(*link, header.sequence);
+  return true;
+}
+
+bool OwnerLinks::on_revoke(const wire::Header& header, bool* revoked) noexcept {
+  Link* link = link_of(header);
+  if (link == nullptr || header.signature.count > UINT32_MAX) return false;
+  const auto handle = static_cast<std::uint32_t>(header.signature.count);
+  *revoked = link->state == State::open && link->handle == handle;
+  if (*revoked) {
+    link->state = State::none;
+    link->pushes.clear();
+    link->waiting = 0;
+  } else if (link->state == State::joining && link->handle != handle) {
+    link->revoked = handle;
+  }
+  return true;
+}
+
+}  // namespace hps
