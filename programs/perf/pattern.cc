@@ -9,17 +9,10 @@
 #include <type_traits>
 
 #include "summation/tree.h"
+#include "util/random.h"
 
 namespace hps::perf {
 namespace {
-
-// SplitMix64's finisher (Steele, Lea, Flood, OOPSLA 2014): neighbours get unrelated values.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 // Whole numbers from -most to most; for products 1, 2 and 3 from the first eight ranks and ones from the others (3^8 is
 // well within the 24 bits of a float), with either sign, of 16-bit floats just ones. As an unsigned type they wrap
@@ -33,7 +26,7 @@ std::int64_t whole_number(Op op, std::uint64_t random, std::uint32_t rank, std::
 // Bits and truth values. The result is that of one rank alone about every other time: the others contribute what
 // changes nothing.
 std::uint64_t some_bits(Op op, std::uint64_t random, std::uint32_t ranks) {
-  const std::uint64_t bits = mix(random) | 1;
+  const std::uint64_t bits = mix_bits(random) | 1;
   const bool is_decisive = random % ranks == 0;
   switch (op) {
     case Op::land:
@@ -51,7 +44,6 @@ std::uint64_t some_bits(Op op, std::uint64_t random, std::uint32_t ranks) {
   }
 }
 
-bool is_logical(Op op) { return op == Op::land || op == Op::lor || op == Op::lxor; }
 bool is_bitwise(Op op) { return op == Op::band || op == Op::bor || op == Op::bxor; }
 
 // What an element is while it is combined. 16-bit floats are floats until they are stored, booleans are bytes.
@@ -135,7 +127,7 @@ struct Elements<std::complex<Float>> {
   using Complex = std::complex<Float>;
   static Complex contribution(const Contributor& from, std::uint64_t random) {
     const auto real = static_cast<Float>(whole_number(from.op, random, from.rank, 50));
-    const auto imaginary = static_cast<Float>(whole_number(from.op, mix(random), from.rank, 50));
+    const auto imaginary = static_cast<Float>(whole_number(from.op, mix_bits(random), from.rank, 50));
     if (from.op == Op::prod && from.rank > 0) return {real < 0 ? -real : real, 0};
     return {real, imaginary};
   }
@@ -181,7 +173,7 @@ template <class T>
 void write_period(Datatype type, const Contributor& own, std::byte* contribution, std::byte* result) {
   for (std::uint64_t index = 0; index < Pattern::period; ++index) {
     const auto of_rank = [&](std::uint32_t rank) {
-      return Elements<T>::contribution({own.op, own.ranks, rank}, mix(rank * Pattern::period + index));
+      return Elements<T>::contribution({own.op, own.ranks, rank}, mix_bits(rank * Pattern::period + index));
     };
     Work<T> all = of_rank(0);
     for (std::uint32_t rank = 1; rank < own.ranks; ++rank) all = Elements<T>::combine(own.op, all, of_rank(rank));

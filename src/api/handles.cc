@@ -131,8 +131,6 @@ bool find_op(MPI_Op given, OpEntry* found) {
   return false;
 }
 
-bool is_logical(Op op) { return op == Op::land || op == Op::lor || op == Op::lxor; }
-
 Status not_defined(const char* op, MPI_Datatype type) {
   return {Code::invalid_op, std::string(op) + " is not defined on " + name_of(type) + " (MPI-3.1, 5.9.2)"};
 }

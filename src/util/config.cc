@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "util/text.h"
 #include "util/units.h"
 
 namespace hps {
@@ -121,11 +122,7 @@ const std::vector<ConfigVariable>& config_variables() {
   return variables;
 }
 
-std::string info_key(std::string_view variable) {
-  std::string key(variable);
-  for (char& c : key) c = (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
-  return key;
-}
+std::string info_key(std::string_view variable) { return lower_case(variable); }
 
 std::optional<std::string> from_environment(const ConfigVariable& variable) {
   const char* value = std::getenv(variable.name);

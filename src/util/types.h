@@ -113,6 +113,8 @@ constexpr DatatypeKind datatype_kind(Datatype type) noexcept {
   return kinds[static_cast<std::size_t>(type)];
 }
 
+constexpr bool is_logical(Op op) noexcept { return op == Op::land || op == Op::lor || op == Op::lxor; }
+
 // Whether MPI defines `op` on elements of `type`.
 constexpr bool op_supports(Op op, Datatype type) noexcept {
   using Kind = DatatypeKind;

@@ -6,27 +6,23 @@
 #include <cstdio>
 #include <limits>
 
+#include "util/text.h"
+
 namespace hps {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
-}
 
 // The power of 1024 that a suffix stands for, or -1.
 int binary_exponent(std::string_view suffix) {
   if (suffix.empty()) return 0;
   const std::string_view units = "kmgt";
   if (suffix.size() != 1) return -1;
-  const auto at = units.find(lower(suffix)[0]);
+  const auto at = units.find(lower_case(suffix)[0]);
   return at == std::string_view::npos ? -1 : static_cast<int>(at) + 1;
 }
 
 // The bits a second that a suffix stands for, or 0.
 double rate_unit(std::string_view suffix) {
-  const std::string unit = lower(suffix);
+  const std::string unit = lower_case(suffix);
   if (unit == "bit") return 1;
   if (unit == "kbit") return 1e3;
   if (unit == "mbit") return 1e6;

@@ -20,6 +20,7 @@
 #include "harness.h"
 #include "hps.h"
 #include "reference/elements.h"
+#include "util/random.h"
 
 namespace hps::test {
 
@@ -95,14 +96,6 @@ void for_each_type(Body&& body) {
 #undef HPS_TEST_TYPE
 }
 
-// splitmix64: well-mixed bits from any number.
-inline std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
 // Sums of 8 of them have 8 bits, which a bfloat16 can hold.
 template <class Float>
 Float exact_float(Op op, std::uint64_t bits) {
@@ -113,7 +106,7 @@ Float exact_float(Op op, std::uint64_t bits) {
 
 template <class T>
 T contribution(Op op, std::uint64_t seed, int member, std::size_t i) {
-  const std::uint64_t bits = mix(seed * 1000003 + static_cast<std::uint64_t>(member) * 10007 + i);
+  const std::uint64_t bits = mix_bits(seed * 1000003 + static_cast<std::uint64_t>(member) * 10007 + i);
   if constexpr (reference::is_half<T>) {
     return reference::to_half<T>(exact_float<float>(op, bits));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -126,8 +119,7 @@ T contribution(Op op, std::uint64_t seed, int member, std::size_t i) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return bits % 8 != 0;
   } else {
-    const bool logical = op == Op::land || op == Op::lor || op == Op::lxor;
-    return logical && bits % 8 == 0 ? T{0} : static_cast<T>(bits >> 8);
+    return is_logical(op) && bits % 8 == 0 ? T{0} : static_cast<T>(bits >> 8);
   }
 }
 

@@ -17,7 +17,7 @@
 #include "transport/fake/event_queue.h"
 #include "transport/fake/message.h"
 #include "transport/fake/port.h"
-#include "transport/fake/random.h"
+#include "util/random.h"
 
 namespace hps::fake {
 namespace {
