@@ -2,6 +2,7 @@
 #include "api/handles.h"
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -41,13 +42,16 @@ struct OpEntry {
   const char* name;
 };
 
-constexpr std::size_t half_types = 2;
-std::mutex half_mutex;
-MPI_Datatype half_handles[half_types] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-constexpr struct {
+// A 16-bit float. MPI has none, so the handles are HPS's own, null until somebody asks.
+struct HalfType {
   Datatype type;
   const char* name;
-} halves[half_types] = {{Datatype::float16, "HPS_FLOAT16"}, {Datatype::bfloat16, "HPS_BFLOAT16"}};
+  MPI_Datatype handle;
+};
+
+std::mutex half_mutex;  // of the handles
+HalfType half_types[] = {{Datatype::float16, "HPS_FLOAT16", MPI_DATATYPE_NULL},
+                         {Datatype::bfloat16, "HPS_BFLOAT16", MPI_DATATYPE_NULL}};
 
 std::string name_of(MPI_Datatype type) {
   char name[MPI_MAX_OBJECT_NAME] = "";
@@ -56,18 +60,8 @@ std::string name_of(MPI_Datatype type) {
   return length > 0 ? name : "a derived datatype";
 }
 
-bool find_half(MPI_Datatype given, Datatype* type) {
-  const std::lock_guard<std::mutex> guard(half_mutex);
-  for (std::size_t i = 0; i < half_types; ++i) {
-    if (half_handles[i] != given) continue;
-    *type = halves[i].type;
-    return true;
-  }
-  return false;
-}
-
-// Not static tables: in some MPI libraries handles are not constants.
-bool find_type(MPI_Datatype given, TypeEntry* found) {
+// Of MPI's own types. Not a static table, here and for operations: in some MPI libraries handles are not constants.
+std::optional<TypeEntry> find_mpi_type(MPI_Datatype given) {
   const TypeEntry entries[] = {
       {MPI_FLOAT, Datatype::float32},
       {MPI_DOUBLE, Datatype::float64},
@@ -108,15 +102,25 @@ bool find_type(MPI_Datatype given, TypeEntry* found) {
       {MPI_LONG_DOUBLE_INT, Datatype::long_double_int},
   };
   for (const TypeEntry& entry : entries) {
-    if (entry.mpi != given) continue;
-    *found = entry;
-    return true;
+    if (entry.mpi == given) return entry;
   }
-  *found = {given, Datatype::float16};
-  return find_half(given, &found->type);
+  return std::nullopt;
 }
 
-bool find_op(MPI_Op given, OpEntry* found) {
+std::optional<TypeEntry> find_half_type(MPI_Datatype given) {
+  const std::lock_guard<std::mutex> guard(half_mutex);
+  for (const HalfType& half : half_types) {
+    if (half.handle == given) return TypeEntry{given, half.type};
+  }
+  return std::nullopt;
+}
+
+std::optional<TypeEntry> find_type(MPI_Datatype given) {
+  const std::optional<TypeEntry> of_mpi = find_mpi_type(given);
+  return of_mpi ? of_mpi : find_half_type(given);
+}
+
+std::optional<OpEntry> find_op(MPI_Op given) {
   const OpEntry entries[] = {
       {MPI_SUM, Op::sum, "MPI_SUM"},    {MPI_PROD, Op::prod, "MPI_PROD"},       {MPI_MIN, Op::min, "MPI_MIN"},
       {MPI_MAX, Op::max, "MPI_MAX"},    {MPI_LAND, Op::land, "MPI_LAND"},       {MPI_LOR, Op::lor, "MPI_LOR"},
@@ -124,11 +128,9 @@ bool find_op(MPI_Op given, OpEntry* found) {
       {MPI_BXOR, Op::bxor, "MPI_BXOR"}, {MPI_MINLOC, Op::minloc, "MPI_MINLOC"}, {MPI_MAXLOC, Op::maxloc, "MPI_MAXLOC"},
   };
   for (const OpEntry& entry : entries) {
-    if (entry.mpi != given) continue;
-    *found = entry;
-    return true;
+    if (entry.mpi == given) return entry;
   }
-  return false;
+  return std::nullopt;
 }
 
 Status not_defined(const char* op, MPI_Datatype type) {
@@ -137,8 +139,8 @@ Status not_defined(const char* op, MPI_Datatype type) {
 
 int free_half_types(MPI_Comm, int, void*, void*) noexcept {
   const std::lock_guard<std::mutex> guard(half_mutex);
-  for (MPI_Datatype& handle : half_handles) {
-    if (handle != MPI_DATATYPE_NULL) MPI_Type_free(&handle);
+  for (HalfType& half : half_types) {
+    if (half.handle != MPI_DATATYPE_NULL) MPI_Type_free(&half.handle);
   }
   return MPI_SUCCESS;
 }
@@ -157,16 +159,16 @@ Status free_at_the_end() {
 }
 
 // 16 bits that MPI may send, but not reduce.
-Status make_half_type(const char* name, MPI_Datatype* handle) {
+Status make_half_type(HalfType* half) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   HPS_RETURN_IF_ERROR(mpi_status("MPI_Type_contiguous", MPI_Type_contiguous(1, MPI_UINT16_T, &made)));
   Status status = mpi_status("MPI_Type_commit", MPI_Type_commit(&made));
-  if (status.ok()) status = mpi_status("MPI_Type_set_name", MPI_Type_set_name(made, name));
+  if (status.ok()) status = mpi_status("MPI_Type_set_name", MPI_Type_set_name(made, half->name));
   if (!status.ok()) {
     MPI_Type_free(&made);
     return status;
   }
-  *handle = made;
+  half->handle = made;
   return {};
 }
 
@@ -177,28 +179,28 @@ Status to_reduction(MPI_Datatype datatype, MPI_Op op, Reduction* reduction) {
   if (op == MPI_OP_NULL) return {Code::invalid_op, "MPI_OP_NULL was given"};
   if (op == MPI_REPLACE || op == MPI_NO_OP)
     return {Code::invalid_op, "MPI_REPLACE and MPI_NO_OP are for one-sided communication, not for reductions"};
-  OpEntry known_op;
-  if (!find_op(op, &known_op)) return {Code::unsupported, "operations made by MPI_Op_create; MPI's own are supported"};
-  if (datatype == MPI_WCHAR || datatype == MPI_PACKED) return not_defined(known_op.name, datatype);
-  TypeEntry known_type;
-  if (!find_type(datatype, &known_type))
+  const std::optional<OpEntry> known_op = find_op(op);
+  if (!known_op) return {Code::unsupported, "operations made by MPI_Op_create; MPI's own are supported"};
+  if (datatype == MPI_WCHAR || datatype == MPI_PACKED) return not_defined(known_op->name, datatype);
+  const std::optional<TypeEntry> known_type = find_type(datatype);
+  if (!known_type)
     return {Code::unsupported, "datatype " + name_of(datatype) + "; MPI's own datatypes for C are supported"};
   const bool defined =
-      op_supports(known_op.op, known_type.type) && (known_type.logical == Logical::yes || !is_logical(known_op.op));
-  if (!defined) return not_defined(known_op.name, datatype);
-  *reduction = {known_type.type, known_op.op};
+      op_supports(known_op->op, known_type->type) && (known_type->logical == Logical::yes || !is_logical(known_op->op));
+  if (!defined) return not_defined(known_op->name, datatype);
+  *reduction = {known_type->type, known_op->op};
   return {};
 }
 
 Status handle_of(Datatype datatype, MPI_Datatype* handle) {
   const std::lock_guard<std::mutex> guard(half_mutex);
-  for (std::size_t i = 0; i < half_types; ++i) {
-    if (halves[i].type != datatype) continue;
-    if (half_handles[i] == MPI_DATATYPE_NULL) {
+  for (HalfType& half : half_types) {
+    if (half.type != datatype) continue;
+    if (half.handle == MPI_DATATYPE_NULL) {
       HPS_RETURN_IF_ERROR(free_at_the_end());
-      HPS_RETURN_IF_ERROR(make_half_type(halves[i].name, &half_handles[i]));
+      HPS_RETURN_IF_ERROR(make_half_type(&half));
     }
-    *handle = half_handles[i];
+    *handle = half.handle;
   }
   return {};
 }
