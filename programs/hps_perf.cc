@@ -7,23 +7,24 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "common/mpi_error.h"
-#include "common/wait_policy.h"
+#include "common/command_line.h"
+#include "common/mpi_program.h"
+#include "common/program_name.h"
+#include "common/versions.h"
 #include "hps.h"
 #include "perf/measure.h"
 #include "perf/options.h"
 #include "perf/report.h"
 #include "perf/result.h"
 
+const char hps::program_name[] = "hps_perf";
+
 namespace hps::perf {
 namespace {
-
-constexpr char program[] = "hps_perf";
-
-void must(const char* call, int error) { abort_on_error(program, call, error); }
 
 int largest_of(MPI_Comm comm, int value) {
   int largest = 0;
@@ -31,15 +32,9 @@ int largest_of(MPI_Comm comm, int value) {
   return largest;
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  must("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
-  return rank;
-}
-
 // Rank 0 speaks for the job.
 void complain(MPI_Comm workers, const std::string& text) {
-  if (rank_in(workers) == 0) std::fprintf(stderr, "%s: %s\n", program, text.c_str());
+  if (rank_in(workers) == 0) std::fprintf(stderr, "%s: %s\n", program_name, text.c_str());
 }
 
 // Whether all ranks have rank 0's arguments: with others their calls would not match.
@@ -55,13 +50,8 @@ bool same_everywhere(MPI_Comm workers, const std::vector<std::string>& arguments
 }
 
 std::string versions() {
-  int major = 0, minor = 0, patch = 0;
-  HPS_Get_version(&major, &minor, &patch);
-  char mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  must("MPI_Get_library_version", MPI_Get_library_version(mpi, &length));
-  const std::string mpi_name(mpi, std::strcspn(mpi, ",\n"));
-  return "HPS " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch) + ", " + mpi_name;
+  const std::string mpi = mpi_library();
+  return "HPS " + hps_version() + ", " + mpi.substr(0, mpi.find(','));
 }
 
 Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
@@ -74,7 +64,7 @@ Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
   must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, nodes, setting.shares.data()));
   setting.n = plan.n;
   setting.k = plan.k;
-  must("MPI_Comm_size", MPI_Comm_size(workers, &setting.ranks));
+  setting.ranks = size_of(workers);
   setting.algorithm = plan.algorithm;
   setting.bound_s = plan.bound_s;
   return setting;
@@ -103,9 +93,7 @@ class Output {
  private:
   // Written at once, so that a long run shows how far it is.
   void print(const std::string& text) {
-    if (!is_first_) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+    if (is_first_) hps::print(text);
   }
 
   bool is_first_ = false;
@@ -156,7 +144,7 @@ int run_worker(MPI_Comm workers, const std::vector<std::string>& arguments) {
 int run(const std::vector<std::string>& arguments) {
   MPI_Comm workers = MPI_COMM_NULL;
   if (const int error = HPS_Init(MPI_COMM_WORLD, MPI_INFO_NULL, &workers); error != MPI_SUCCESS) {
-    report_mpi_error(program, "HPS_Init", error);
+    report_mpi_error("HPS_Init", error);
     return 1;
   }
   int exit_code = 0;
@@ -171,15 +159,20 @@ int run(const std::vector<std::string>& arguments) {
   return exit_code;
 }
 
-// --help and --version need no job. True where the program is done.
-bool answered_at_once(const std::vector<std::string>& arguments) {
+// --help and --version need no job. Nothing where there is something to measure, or to complain of; else the
+// exit code.
+std::optional<int> answer_at_once(const std::vector<std::string>& arguments) {
   Options options;
-  if (!parse_options(arguments, &options).ok() || options.action == Action::measure) return false;
-  int major = 0, minor = 0, patch = 0;
-  HPS_Get_version(&major, &minor, &patch);
-  if (options.action == Action::help) std::fputs(help_text().c_str(), stdout);
-  if (options.action == Action::version) std::printf("%s (HPS) %d.%d.%d\n", program, major, minor, patch);
-  return true;
+  if (!parse_options(arguments, &options).ok()) return std::nullopt;
+  switch (options.action) {
+    case Action::measure:
+      return std::nullopt;
+    case Action::help:
+      return print(help_text());
+    case Action::version:
+      return print(version_line());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -187,13 +180,7 @@ bool answered_at_once(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  if (hps::perf::answered_at_once(arguments)) return 0;
-  hps::use_passive_wait_policy(argv);
+  if (const std::optional<int> exit_code = hps::perf::answer_at_once(arguments)) return *exit_code;
   // HPS calls MPI on the caller's thread only, and there is one.
-  int provided = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return 1;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const int exit_code = hps::perf::run(arguments);
-  MPI_Finalize();
-  return exit_code;
+  return hps::run_mpi_program(argc, argv, MPI_THREAD_FUNNELED, [&] { return hps::perf::run(arguments); });
 }

@@ -6,16 +6,14 @@
 // It joins the job as a CPU-only rank, sums until the workers are done, and exits: 0, or 1 where it could not serve.
 #include <mpi.h>
 
-#include <cstdio>
-#include <string_view>
-
-#include "common/mpi_error.h"
-#include "common/wait_policy.h"
+#include "common/command_line.h"
+#include "common/mpi_program.h"
+#include "common/program_name.h"
 #include "hps.h"
 
-namespace {
+const char hps::program_name[] = "hps_server";
 
-constexpr char program[] = "hps_server";
+namespace {
 
 constexpr char help[] =
     "usage: mpirun -n WORKERS PROGRAM : -n CPU-ONLY-RANKS hps_server\n"
@@ -25,24 +23,6 @@ constexpr char help[] =
     "\n"
     "  -h, --help     show this text\n"
     "  -V, --version  show the version\n";
-
-// Answers the command line; true where the program should go on and serve, else *exit_code is set.
-bool serve_is_wanted(int argc, char** argv, int* exit_code) {
-  if (argc == 1) return true;
-  const std::string_view argument = argv[1];
-  *exit_code = 0;
-  if (argc == 2 && (argument == "-h" || argument == "--help")) {
-    std::fputs(help, stdout);
-  } else if (argc == 2 && (argument == "-V" || argument == "--version")) {
-    int major = 0, minor = 0, patch = 0;
-    HPS_Get_version(&major, &minor, &patch);
-    std::printf("%s (HPS) %d.%d.%d\n", program, major, minor, patch);
-  } else {
-    std::fprintf(stderr, "%s: unexpected argument %s; see %s --help\n", program, argv[argc - 1], program);
-    *exit_code = 1;
-  }
-  return false;
-}
 
 // The role goes by info key, which overrides an HPS_ROLE that mpirun passes to every rank of the job.
 int init_as_cpu_only() {
@@ -54,30 +34,22 @@ int init_as_cpu_only() {
   return error;
 }
 
-// HPS_Init fails on all ranks or on none, so the job can end in order. Once it has succeeded a failure may leave others
-// waiting, and only an abort is sure to end.
-bool serve() {
+// The exit code. HPS_Init fails on all ranks or on none, so the job can end in order. Once it has succeeded a failure
+// may leave others waiting, and only an abort is sure to end.
+int serve() {
   if (const int error = init_as_cpu_only(); error != MPI_SUCCESS) {
-    hps::report_mpi_error(program, "HPS_Init", error);
-    return false;
+    hps::report_mpi_error("HPS_Init", error);
+    return 1;
   }
-  hps::abort_on_error(program, "HPS_Serve", HPS_Serve());
-  hps::abort_on_error(program, "HPS_Finalize", HPS_Finalize());
-  return true;
+  hps::must("HPS_Serve", HPS_Serve());
+  hps::must("HPS_Finalize", HPS_Finalize());
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int exit_code = 0;
-  if (!serve_is_wanted(argc, argv, &exit_code)) return exit_code;
-  hps::use_passive_wait_policy(argv);
-
+  if (argc > 1) return hps::answer_argument(argc, argv, help);
   // The most that MPI offers is asked for, but HPS_Serve needs no more than one thread in MPI.
-  int provided = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return 1;
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const bool served = serve();
-  MPI_Finalize();
-  return served ? 0 : 1;
+  return hps::run_mpi_program(argc, argv, MPI_THREAD_MULTIPLE, serve);
 }

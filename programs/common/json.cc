@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/json.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace hps {
@@ -20,6 +21,20 @@ std::string json_string(std::string_view text) {
     }
   }
   return result + '"';
+}
+
+std::string json_number(const std::optional<double>& number, int decimals) {
+  if (!number || !std::isfinite(*number)) return "null";
+  char text[400];  // the largest double has 309 digits before the point
+  std::snprintf(text, sizeof text, "%.*f", decimals, *number);
+  return text;
+}
+
+JsonObject& JsonObject::add(std::string_view name, std::string_view value) {
+  if (!members_.empty()) members_ += ", ";
+  members_ += json_string(name) + ": ";
+  members_ += value;
+  return *this;
 }
 
 }  // namespace hps

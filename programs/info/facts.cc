@@ -4,10 +4,9 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
-#include "hps.h"
+#include "common/versions.h"
 #include "summation/kernels.h"
 #include "transport/ucx/version.h"
 #include "util/config.h"
@@ -19,20 +18,7 @@
 namespace hps::info {
 namespace {
 
-std::string library_version() {
-  int major = 0, minor = 0, patch = 0;
-  HPS_Get_version(&major, &minor, &patch);
-  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
-}
-
-// MPI allows these two calls before MPI_Init.
-std::string mpi_library() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "unknown";
-  return std::string(text, std::strcspn(text, "\n"));
-}
-
+// MPI allows this call before MPI_Init, and the one for the library too.
 std::string mpi_standard() {
   int version = 0, subversion = 0;
   if (MPI_Get_version(&version, &subversion) != MPI_SUCCESS) return "unknown";
@@ -108,7 +94,7 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
 }  // namespace
 
 Facts gather_facts(const char* const* environment) {
-  return {library_version(), features(), variables(), unknown_variables(environment)};
+  return {hps_version(), features(), variables(), unknown_variables(environment)};
 }
 
 }  // namespace hps::info

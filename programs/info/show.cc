@@ -22,11 +22,14 @@ std::string variable_text(const Variable& variable) {
 }
 
 std::string variable_json(const Variable& variable) {
-  return "{\"name\": " + json_string(variable.name) + ", \"value\": " + json_string(variable.value) +
-         ", \"default\": " + json_string(variable.default_value) +
-         ", \"is_set\": " + (variable.is_set ? "true" : "false") +
-         ", \"description\": " + json_string(variable.description) +
-         ", \"error\": " + (variable.error.empty() ? "null" : json_string(variable.error)) + "}";
+  return JsonObject()
+      .add("name", json_string(variable.name))
+      .add("value", json_string(variable.value))
+      .add("default", json_string(variable.default_value))
+      .add("is_set", variable.is_set ? "true" : "false")
+      .add("description", json_string(variable.description))
+      .add("error", variable.error.empty() ? "null" : json_string(variable.error))
+      .text();
 }
 
 // The items' JSON, comma-separated, a line each.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "common/mpi_error.h"
+#include "common/mpi_program.h"
 #include "hps.h"
 #include "perf/mpi_types.h"
 
@@ -17,20 +17,6 @@ constexpr std::size_t run_in_bytes = 1u << 20;
 // How many different shifts there are. Each moves the message by one cache line, so that its alignment stays.
 constexpr std::uint32_t shifts = 32;
 constexpr std::size_t line_bytes = 64;
-
-void must(const char* call, int error) { abort_on_error("hps_perf", call, error); }
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  must("MPI_Comm_size", MPI_Comm_size(comm, &size));
-  return size;
-}
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  must("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
-  return rank;
-}
 
 // CPU time of this process, all threads: HPS works in threads of its own as well.
 double cpu_seconds() {

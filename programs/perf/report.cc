@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "common/json.h"
 #include "util/units.h"
 
 namespace hps::perf {
@@ -15,8 +16,8 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-std::string number_or(const char* absent, const char* pattern, const std::optional<double>& value) {
-  return value ? format(pattern, *value) : absent;
+std::string number_or_dash(const char* pattern, const std::optional<double>& value) {
+  return value ? format(pattern, *value) : "-";
 }
 
 std::string count_or(const char* absent, const std::optional<std::uint64_t>& value) {
@@ -43,28 +44,36 @@ std::string table_line(const Options& options, const Result& result) {
   std::string text =
       format("%12llu %12.1f %12.1f %12.1f %12.1f %11.5f %12s %7s %8s", static_cast<unsigned long long>(result.bytes),
              result.time.median_us, result.mean_us, result.time.min_us, result.time.max_us, result.algbw_GBps,
-             number_or("-", "%.1f", result.bound_us).c_str(), number_or("-", "%.1f", result.percent_of_bound).c_str(),
-             number_or("-", "%.2f", result.cpu_ns_per_wire_byte).c_str());
+             number_or_dash("%.1f", result.bound_us).c_str(), number_or_dash("%.1f", result.percent_of_bound).c_str(),
+             number_or_dash("%.2f", result.cpu_ns_per_wire_byte).c_str());
   if (options.vs_mpi) {
-    text += format(" %12s %8s", number_or("-", "%.1f", result.mpi_time_us).c_str(),
-                   number_or("-", "%.2f", result.speedup_vs_mpi).c_str());
+    text += format(" %12s %8s", number_or_dash("%.1f", result.mpi_time_us).c_str(),
+                   number_or_dash("%.2f", result.speedup_vs_mpi).c_str());
   }
   return text + format(" %8s  %s\n", count_or("-", result.wrong).c_str(), result.algorithm);
 }
 
 std::string json_line(const Result& result) {
-  std::string text = format(R"({"collective": "allreduce_hetero", "algorithm": "%s", "n": %d, "k": %d, "ranks": %d, )",
-                            result.algorithm, result.n, result.k, result.ranks);
-  text += format(R"("bytes": %llu, "datatype": "%s", "op": "%s", "iterations": %u, )",
-                 static_cast<unsigned long long>(result.bytes), datatype_name(result.datatype), op_name(result.op),
-                 result.iterations);
-  text += format(R"("time_us": %.3f, "time_min_us": %.3f, "time_max_us": %.3f, "algbw_GBps": %.6f, )",
-                 result.time.median_us, result.time.min_us, result.time.max_us, result.algbw_GBps);
-  text += R"("bound_us": )" + number_or("null", "%.3f", result.bound_us);
-  text += R"(, "percent_of_bound": )" + number_or("null", "%.2f", result.percent_of_bound);
-  text += R"(, "mpi_time_us": )" + number_or("null", "%.3f", result.mpi_time_us);
-  text += R"(, "speedup_vs_mpi": )" + number_or("null", "%.4f", result.speedup_vs_mpi);
-  return text + R"(, "wrong": )" + count_or("null", result.wrong) + "}";
+  return JsonObject()
+      .add("collective", json_string("allreduce_hetero"))
+      .add("algorithm", json_string(result.algorithm))
+      .add("n", std::to_string(result.n))
+      .add("k", std::to_string(result.k))
+      .add("ranks", std::to_string(result.ranks))
+      .add("bytes", std::to_string(result.bytes))
+      .add("datatype", json_string(datatype_name(result.datatype)))
+      .add("op", json_string(op_name(result.op)))
+      .add("iterations", std::to_string(result.iterations))
+      .add("time_us", json_number(result.time.median_us, 3))
+      .add("time_min_us", json_number(result.time.min_us, 3))
+      .add("time_max_us", json_number(result.time.max_us, 3))
+      .add("algbw_GBps", json_number(result.algbw_GBps, 6))
+      .add("bound_us", json_number(result.bound_us, 3))
+      .add("percent_of_bound", json_number(result.percent_of_bound, 2))
+      .add("mpi_time_us", json_number(result.mpi_time_us, 3))
+      .add("speedup_vs_mpi", json_number(result.speedup_vs_mpi, 4))
+      .add("wrong", count_or("null", result.wrong))
+      .text();
 }
 
 }  // namespace hps::perf
