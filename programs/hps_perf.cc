@@ -159,7 +159,7 @@ int run(const std::vector<std::string>& arguments) {
   return exit_code;
 }
 
-// --help and --version need no job. Nothing where there is something to measure, or to complain of; else the
+// --help, --version and --list need no job. Nothing where there is something to measure, or to complain of; else the
 // exit code.
 std::optional<int> answer_at_once(const std::vector<std::string>& arguments) {
   Options options;
@@ -171,6 +171,8 @@ std::optional<int> answer_at_once(const std::vector<std::string>& arguments) {
       return print(help_text());
     case Action::version:
       return print(version_line());
+    case Action::list:
+      return print(list_text());
   }
   return std::nullopt;
 }

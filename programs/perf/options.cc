@@ -98,6 +98,8 @@ constexpr Flag flags[] = {
      [](std::string_view text, Options* o) { return parse_rate(text, &o->link_rate); }},
     {nullptr, "--vs-mpi", nullptr, nullptr, "measure MPI_Allreduce too, in turn with HPS",
      [](std::string_view, Options* o) { return o->vs_mpi = true; }},
+    {nullptr, "--list", nullptr, nullptr, "show every type with the operations that it has",
+     [](std::string_view, Options* o) { return (o->action = Action::list) == Action::list; }},
     {"-h", "--help", nullptr, nullptr, "show this text",
      [](std::string_view, Options* o) { return (o->action = Action::help) == Action::help; }},
     {"-V", "--version", nullptr, nullptr, "show the version",
@@ -212,6 +214,20 @@ std::string help_text() {
     text += line;
   }
   text += "\nTypes: " + std::string(datatypes) + ".\nOperations, where MPI has them for the type: " + ops + ".\n";
+  return text;
+}
+
+std::string list_text() {
+  std::string text;
+  for (std::uint8_t i = 0; i < datatype_count; ++i) {
+    const auto datatype = static_cast<Datatype>(i);
+    text += std::string(datatype_name(datatype)) + ":";
+    for (std::uint8_t j = 0; j < op_count; ++j) {
+      const auto op = static_cast<Op>(j);
+      if (op_supports(op, datatype)) text += std::string(" ") + op_name(op);
+    }
+    text += "\n";
+  }
   return text;
 }
 

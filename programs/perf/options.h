@@ -12,7 +12,7 @@
 
 namespace hps::perf {
 
-enum class Action { measure, help, version };
+enum class Action { measure, help, version, list };
 
 struct Options {
   Action action = Action::measure;
@@ -32,12 +32,16 @@ struct Options {
 };
 
 // Arguments without the program's name: "allreduce_hetero" and flags in any order, "-b 64K", "--min-bytes 64K" or
-// "--min-bytes=64K". The last of equal flags counts. Help and version win over everything but an error before them.
+// "--min-bytes=64K". The last of equal flags counts. Help, version and
+// list win over everything but an error before them.
 // Errors: invalid_argument, naming the argument, its value and what would be right.
 Status parse_options(const std::vector<std::string>& arguments, Options* options);
 
 // What --help shows.
 std::string help_text();
+
+// What --list shows: a line for each type, "float32: sum prod min max".
+std::string list_text();
 
 // The element counts to measure: from min_bytes to max_bytes by factor, in whole elements (rounded down).
 std::vector<std::uint64_t> element_counts(const Options& options);

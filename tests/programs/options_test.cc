@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace hps::perf {
 namespace {
 
@@ -130,6 +132,15 @@ TEST(OptionsTest, ErrorsNameTheArgumentAndWhatWouldBeRight) {
     const std::string error = error_of(arguments);
     EXPECT_TRUE(contains(error, says)) << error << " does not say " << says;
   }
+}
+
+TEST(OptionsTest, TheListHasEveryTypeWithItsOperations) {
+  EXPECT_EQ(parsed({"--list"}).action, Action::list);
+  const std::string list = list_text();
+  EXPECT_EQ(std::count(list.begin(), list.end(), '\n'), datatype_count);
+  EXPECT_TRUE(list.starts_with("float32: sum prod min max\n")) << list;
+  EXPECT_TRUE(contains(list, "\nboolean: land lor lxor\n")) << list;
+  EXPECT_TRUE(contains(list, "\nint_int: minloc maxloc\n")) << list;
 }
 
 TEST(OptionsTest, TheDefaultMinimumIsAnElementOrMore) {
