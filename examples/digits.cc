@@ -12,18 +12,18 @@
 namespace example {
 namespace {
 
-constexpr int kInk = 16;  // A pixel counts the black dots in 4 x 4 of the scanned image.
+constexpr int darkest = 16;  // A pixel counts the black dots in 4 x 4 of the scanned image.
 
 // Reads "p0,p1,...,p63,label" into *digits; false if the line is anything else.
 bool read_image(const std::string& line, Digits* digits) {
   std::istringstream fields(line);
-  for (int i = 0; i <= kPixels; ++i) {
-    const int largest = i < kPixels ? kInk : kClasses - 1;
+  for (int i = 0; i <= image_pixels; ++i) {
+    const int largest = i < image_pixels ? darkest : class_count - 1;
     int value = -1;
     if (!(fields >> value) || value < 0 || value > largest) return false;
-    if (i < kPixels && fields.get() != ',') return false;
-    if (i < kPixels)
-      digits->pixels.push_back(static_cast<float>(value) / kInk);
+    if (i < image_pixels && fields.get() != ',') return false;
+    if (i < image_pixels)
+      digits->pixels.push_back(static_cast<float>(value) / darkest);
     else
       digits->labels.push_back(value);
   }
@@ -33,8 +33,8 @@ bool read_image(const std::string& line, Digits* digits) {
 }  // namespace
 
 void Digits::append(const Digits& from, std::size_t index) {
-  const auto first = from.pixels.begin() + static_cast<std::ptrdiff_t>(index * kPixels);
-  pixels.insert(pixels.end(), first, first + kPixels);
+  const auto first = from.pixels.begin() + static_cast<std::ptrdiff_t>(index * image_pixels);
+  pixels.insert(pixels.end(), first, first + image_pixels);
   labels.push_back(from.labels[index]);
 }
 

@@ -12,10 +12,11 @@
 
 namespace example {
 
-constexpr int kPixels = 64;
-constexpr int kClasses = 10;
+constexpr int image_pixels = 64;
+constexpr int class_count = 10;
 
-// Images and their labels: image i is pixels[i * kPixels ...], 0 (white) to 1 (black), and shows the digit labels[i].
+// Images and their labels: image i is pixels[i * image_pixels ...], 0 (white) to 1 (black), and shows the digit
+// labels[i].
 struct Digits {
   std::vector<float> pixels;
   std::vector<int> labels;

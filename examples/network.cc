@@ -80,7 +80,7 @@ float Network::compute_gradient(const Digits& images, std::span<float> gradient)
   std::vector<float> delta = activations_.back();  // The gradient with respect to what a layer puts out.
   float loss = 0;
   for (std::size_t row = 0; row < count; ++row)
-    loss += differentiate_loss(std::span(delta).subspan(row * kClasses, kClasses), images.labels[row]);
+    loss += differentiate_loss(std::span(delta).subspan(row * class_count, class_count), images.labels[row]);
 
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = layers_[i];
@@ -103,8 +103,8 @@ std::size_t Network::count_correct(const Digits& images) {
   run_forward(images);
   std::size_t correct = 0;
   for (std::size_t row = 0; row < images.count(); ++row) {
-    const float* scores = activations_.back().data() + row * kClasses;
-    correct += std::max_element(scores, scores + kClasses) - scores == images.labels[row];
+    const float* scores = activations_.back().data() + row * class_count;
+    correct += std::max_element(scores, scores + class_count) - scores == images.labels[row];
   }
   return correct;
 }
@@ -113,15 +113,15 @@ Adam::Adam(std::size_t weight_count, float learning_rate)
     : learning_rate_(learning_rate), mean_(weight_count), square_(weight_count) {}
 
 void Adam::update(std::span<const float> gradient, float scale, std::span<float> weights) {
-  constexpr float kMeanDecay = 0.9F, kSquareDecay = 0.999F, kTiny = 1e-8F;
+  constexpr float mean_decay = 0.9F, square_decay = 0.999F, tiny = 1e-8F;
   ++steps_;
   const auto steps = static_cast<float>(steps_);
-  const float rate = learning_rate_ * std::sqrt(1 - std::pow(kSquareDecay, steps)) / (1 - std::pow(kMeanDecay, steps));
+  const float rate = learning_rate_ * std::sqrt(1 - std::pow(square_decay, steps)) / (1 - std::pow(mean_decay, steps));
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const float slope = gradient[i] * scale;
-    mean_[i] = kMeanDecay * mean_[i] + (1 - kMeanDecay) * slope;
-    square_[i] = kSquareDecay * square_[i] + (1 - kSquareDecay) * slope * slope;
-    weights[i] -= rate * mean_[i] / (std::sqrt(square_[i]) + kTiny);
+    mean_[i] = mean_decay * mean_[i] + (1 - mean_decay) * slope;
+    square_[i] = square_decay * square_[i] + (1 - square_decay) * slope * slope;
+    weights[i] -= rate * mean_[i] / (std::sqrt(square_[i]) + tiny);
   }
 }
 

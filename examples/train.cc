@@ -31,9 +31,9 @@
 namespace example {
 namespace {
 
-constexpr std::uint32_t kSeed = 1;
-constexpr std::size_t kTestImages = 360;
-constexpr float kLearningRate = 0.001F;
+constexpr std::uint32_t seed = 1;
+constexpr std::size_t test_images = 360;
+constexpr float learning_rate = 0.001F;
 
 [[noreturn]] void fail(const std::string& message) {
   std::fprintf(stderr, "train: %s\n", message.c_str());
@@ -44,8 +44,8 @@ constexpr float kLearningRate = 0.001F;
 // Connects the workers with the CPU-only ranks before the first step, and tells how many nodes share the work.
 void prepare(const TrainOptions& options, MPI_Comm workers, TrainReport* report) {
   MPI_Comm_size(workers, &report->worker_ranks);
-  report->allreduce = options.allreduce == AllReduce::kHps ? "hps" : "mpi";
-  if (options.allreduce == AllReduce::kMpi) return;
+  report->allreduce = options.allreduce == AllReduce::hps ? "hps" : "mpi";
+  if (options.allreduce == AllReduce::mpi) return;
   HPS_Plan plan;
   HPS_Comm_prepare(workers);
   HPS_Comm_get_plan(workers, 0, &plan, 0, nullptr);
@@ -56,7 +56,7 @@ void prepare(const TrainOptions& options, MPI_Comm workers, TrainReport* report)
 // Adds the vectors of all workers up, in place.
 void all_reduce(const TrainOptions& options, std::vector<float>* sum, MPI_Comm workers) {
   const auto count = static_cast<int>(sum->size());
-  if (options.allreduce == AllReduce::kHps)
+  if (options.allreduce == AllReduce::hps)
     HPS_Allreduce_hetero(MPI_IN_PLACE, sum->data(), count, MPI_FLOAT, MPI_SUM, workers);
   else
     MPI_Allreduce(MPI_IN_PLACE, sum->data(), count, MPI_FLOAT, MPI_SUM, workers);
@@ -67,8 +67,8 @@ void train(const TrainOptions& options, const Digits& images, MPI_Comm workers, 
   int rank = 0, ranks = 0;
   MPI_Comm_rank(workers, &rank);
   MPI_Comm_size(workers, &ranks);
-  const Batches batches(images, options.batch, kSeed);
-  Adam adam(network->weights().size(), kLearningRate);
+  const Batches batches(images, options.batch, seed);
+  Adam adam(network->weights().size(), learning_rate);
   std::vector<float> sum(network->weights().size() + 1);  // The gradient, and the loss behind it.
   const std::span<float> gradient = std::span(sum).first(network->weights().size());
   StepTimes times;
@@ -98,10 +98,10 @@ int work(const TrainOptions& options, MPI_Comm workers) {
   Digits all, images, test;
   const std::string data_error = read_digits(options.data, &all);
   if (!data_error.empty()) fail(data_error);
-  if (all.count() < kTestImages + options.batch) fail("'" + options.data + "' has too few images for such a batch");
-  split_digits(all, kTestImages, kSeed, &images, &test);
+  if (all.count() < test_images + options.batch) fail("'" + options.data + "' has too few images for such a batch");
+  split_digits(all, test_images, seed, &images, &test);
 
-  Network network({kPixels, options.hidden, options.hidden, kClasses}, kSeed);
+  Network network({image_pixels, options.hidden, options.hidden, class_count}, seed);
   TrainReport report;
   prepare(options, workers, &report);
   train(options, images, workers, &network, &report);
@@ -129,10 +129,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   example::TrainOptions options;
   const std::string error = example::parse_train_options(argc, argv, &options);
-  if (!error.empty()) example::fail(error + "\n" + example::kTrainUsage);
+  if (!error.empty()) example::fail(error + "\n" + example::train_usage);
 
   int status = 0;
-  if (options.allreduce == example::AllReduce::kMpi) {
+  if (options.allreduce == example::AllReduce::mpi) {
     status = example::work(options, MPI_COMM_WORLD);
   } else {
     MPI_Comm workers = MPI_COMM_NULL;

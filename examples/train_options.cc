@@ -11,9 +11,9 @@
 namespace example {
 namespace {
 
-constexpr std::size_t kMostImages = 1000;  // A batch and a layer may be so large: far more than these digits need,
-constexpr std::size_t kMostWidth = 10000;  // and few enough for the products' sizes to fit a BLAS's int.
-constexpr std::size_t kMostSteps = 1000000;
+constexpr std::size_t most_images = 1000;  // A batch and a layer may be so large: far more than these digits need,
+constexpr std::size_t most_width = 10000;  // and few enough for the products' sizes to fit a BLAS's int.
+constexpr std::size_t most_steps = 1000000;
 
 std::string parse_number(const char* name, const char* text, std::size_t most, std::size_t* number) {
   const char* end = text + std::strlen(text);
@@ -29,17 +29,17 @@ std::string parse_number(const char* name, const char* text, std::size_t most, s
 std::string parse_allreduce(const char* text, AllReduce* allreduce) {
   const std::string name = text;
   if (name != "hps" && name != "mpi") return "--allreduce: '" + name + "' is neither hps nor mpi";
-  *allreduce = name == "hps" ? AllReduce::kHps : AllReduce::kMpi;
+  *allreduce = name == "hps" ? AllReduce::hps : AllReduce::mpi;
   return "";
 }
 
 }  // namespace
 
-const char kTrainUsage[] =
+const char train_usage[] =
     "usage: train --data FILE [--allreduce hps|mpi] [--steps N] [--batch N] [--hidden N] [--json FILE]";
 
 std::string parse_train_options(int argc, char** argv, TrainOptions* options) {
-  static const option kLong[] = {
+  static const option long_options[] = {
       {"data", required_argument, nullptr, 'd'},
       {"allreduce", required_argument, nullptr, 'a'},
       {"steps", required_argument, nullptr, 's'},
@@ -50,7 +50,7 @@ std::string parse_train_options(int argc, char** argv, TrainOptions* options) {
   };
   opterr = 0;
   std::string error;
-  for (int key = 0; error.empty() && (key = getopt_long(argc, argv, "", kLong, nullptr)) != -1;) {
+  for (int key = 0; error.empty() && (key = getopt_long(argc, argv, "", long_options, nullptr)) != -1;) {
     switch (key) {
       case 'd':
         options->data = optarg;
@@ -62,13 +62,13 @@ std::string parse_train_options(int argc, char** argv, TrainOptions* options) {
         error = parse_allreduce(optarg, &options->allreduce);
         break;
       case 's':
-        error = parse_number("steps", optarg, kMostSteps, &options->steps);
+        error = parse_number("steps", optarg, most_steps, &options->steps);
         break;
       case 'b':
-        error = parse_number("batch", optarg, kMostImages, &options->batch);
+        error = parse_number("batch", optarg, most_images, &options->batch);
         break;
       case 'h':
-        error = parse_number("hidden", optarg, kMostWidth, &options->hidden);
+        error = parse_number("hidden", optarg, most_width, &options->hidden);
         break;
       default:
         error = std::string("'") + argv[optind - 1] + "' is unknown or lacks its value";

@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr int kLine = 256;
-constexpr int kMessageBytes = 1 << 20;
+constexpr int line_bytes = 256;
+constexpr int message_bytes = 1 << 20;
 
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
@@ -30,27 +30,27 @@ void print_ranks(int rank, int ranks) {
   char host[MPI_MAX_PROCESSOR_NAME];
   MPI_Get_processor_name(host, &length);
 
-  char line[kLine];
+  char line[line_bytes];
   std::snprintf(line, sizeof line, "%.64s %d %.32s %.32s %.32s", host, node_ranks, variable("HPS_ROLE"),
                 variable("HPS_LINK_RATE"), variable("PROBE"));
-  std::vector<char> lines(static_cast<std::size_t>(ranks) * kLine);
-  MPI_Gather(line, kLine, MPI_CHAR, lines.data(), kLine, MPI_CHAR, 0, MPI_COMM_WORLD);
-  for (int i = 0; rank == 0 && i < ranks; ++i) std::puts(lines.data() + static_cast<std::ptrdiff_t>(i) * kLine);
+  std::vector<char> lines(static_cast<std::size_t>(ranks) * line_bytes);
+  MPI_Gather(line, line_bytes, MPI_CHAR, lines.data(), line_bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
+  for (int i = 0; rank == 0 && i < ranks; ++i) std::puts(lines.data() + static_cast<std::ptrdiff_t>(i) * line_bytes);
 }
 
 void measure_link(int rank, int from, int to) {
-  std::vector<char> message(kMessageBytes);
+  std::vector<char> message(message_bytes);
   char answer = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == to) {
-    MPI_Recv(message.data(), kMessageBytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(message.data(), message_bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Send(&answer, 1, MPI_CHAR, from, 0, MPI_COMM_WORLD);
   }
   if (rank != from) return;
   const double start = MPI_Wtime();
-  MPI_Send(message.data(), kMessageBytes, MPI_CHAR, to, 0, MPI_COMM_WORLD);
+  MPI_Send(message.data(), message_bytes, MPI_CHAR, to, 0, MPI_COMM_WORLD);
   MPI_Recv(&answer, 1, MPI_CHAR, to, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  std::printf("%.1f\n", kMessageBytes * 8e-6 / (MPI_Wtime() - start));
+  std::printf("%.1f\n", message_bytes * 8e-6 / (MPI_Wtime() - start));
 }
 
 }  // namespace

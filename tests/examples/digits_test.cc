@@ -13,7 +13,7 @@ namespace {
 
 std::string image_line(int pixel, int label) {
   std::string line;
-  for (int i = 0; i < kPixels; ++i) line += std::to_string(pixel) + ",";
+  for (int i = 0; i < image_pixels; ++i) line += std::to_string(pixel) + ",";
   return line + std::to_string(label);
 }
 
@@ -36,16 +36,16 @@ class DigitsFile : public ::testing::Test {
 Digits numbered_images(std::size_t count) {
   Digits digits;
   for (std::size_t i = 0; i < count; ++i) {
-    digits.pixels.insert(digits.pixels.end(), kPixels, 0.0F);
-    digits.pixels[i * kPixels] = static_cast<float>(i);
-    digits.labels.push_back(static_cast<int>(i % kClasses));
+    digits.pixels.insert(digits.pixels.end(), image_pixels, 0.0F);
+    digits.pixels[i * image_pixels] = static_cast<float>(i);
+    digits.labels.push_back(static_cast<int>(i % class_count));
   }
   return digits;
 }
 
 std::multiset<float> first_pixels(const Digits& digits) {
   std::multiset<float> pixels;
-  for (std::size_t i = 0; i < digits.count(); ++i) pixels.insert(digits.pixels[i * kPixels]);
+  for (std::size_t i = 0; i < digits.count(); ++i) pixels.insert(digits.pixels[i * image_pixels]);
   return pixels;
 }
 

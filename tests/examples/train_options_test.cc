@@ -25,7 +25,7 @@ TEST(TrainOptions, AllAreRead) {
             parse({"--data", "d", "--allreduce=mpi", "--steps", "7", "--batch", "8", "--hidden", "9", "--json", "j"},
                   &options));
   EXPECT_EQ("d", options.data);
-  EXPECT_EQ(AllReduce::kMpi, options.allreduce);
+  EXPECT_EQ(AllReduce::mpi, options.allreduce);
   EXPECT_EQ(7U, options.steps);
   EXPECT_EQ(8U, options.batch);
   EXPECT_EQ(9U, options.hidden);
@@ -35,7 +35,7 @@ TEST(TrainOptions, AllAreRead) {
 TEST(TrainOptions, HpsIsTheDefault) {
   TrainOptions options;
   ASSERT_EQ("", parse({"--data", "d"}, &options));
-  EXPECT_EQ(AllReduce::kHps, options.allreduce);
+  EXPECT_EQ(AllReduce::hps, options.allreduce);
 }
 
 TEST(TrainOptions, WrongOnesAreNamed) {
