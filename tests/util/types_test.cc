@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <set>
 #include <string>
 
 namespace hps {
@@ -54,6 +55,23 @@ TEST(TypesTest, OpNumbersAreForGood) {
                                   "lxor", "band", "bor", "bxor", "minloc", "maxloc"};
   EXPECT_EQ(op_count, std::size(expected));
   for (std::size_t i = 0; i < std::size(expected); ++i) EXPECT_STREQ(op_name(static_cast<Op>(i)), expected[i]);
+}
+
+TEST(TypesTest, EveryAlgorithmHasANameOfItsOwn) {
+  std::set<std::string> names = {"unknown"};
+  EXPECT_STREQ(algorithm_name(Algorithm::automatic), "auto");
+  EXPECT_TRUE(names.insert(algorithm_name(Algorithm::automatic)).second);
+  for (const Algorithm algorithm : all_algorithms) {
+    EXPECT_TRUE(names.insert(algorithm_name(algorithm)).second) << algorithm_name(algorithm);
+  }
+  EXPECT_STREQ(algorithm_name(static_cast<Algorithm>(255)), "unknown");
+}
+
+TEST(TypesTest, LogicalOperationsAreThoseOfBooleans) {
+  for (std::size_t i = 0; i < op_count; ++i) {
+    const auto op = static_cast<Op>(i);
+    EXPECT_EQ(is_logical(op), op_supports(op, Datatype::boolean)) << op_name(op);
+  }
 }
 
 // MPI-3.1, 5.9.2 and 5.9.4.
