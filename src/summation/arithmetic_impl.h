@@ -5,16 +5,20 @@
 #define HPS_SRC_SUMMATION_ARITHMETIC_IMPL_H
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "summation/numbers_impl.h"
 #include "summation/vectors_impl.h"
 
 namespace hps {
 
 namespace {
+
+enum class Extreme : std::uint8_t { minimum, maximum };
 
 template <class Lane>
 HPS_INLINE void canonicalise(Vector<Lane>& value) {
@@ -92,10 +96,54 @@ struct Product<std::uint8_t> : Identity<std::uint8_t> {
   }
 };
 
+#if HPS_KERNEL_VECTOR_BYTES == 64
+// AVX-512 has an instruction that knows -0 to be less than +0, but prefers a number to a NaN. The shape of the tree
+// does not matter to such results; in this one operands come in twos, which are looked at with one instruction.
+template <class Lane, Extreme extreme>
+struct FloatExtreme {
+  template <std::uint32_t operands>
+  HPS_INLINE static void evaluate(const std::byte* const* input, std::size_t at, Vector<Lane>& result) {
+    NumberLanes<Lane> numbers;
+    find<operands>(input, at, result, numbers);
+    numbers.canonicalise(result);
+  }
+
+ private:
+  template <std::uint32_t operands>
+  HPS_INLINE static void find(const std::byte* const* input, std::size_t at, Vector<Lane>& result,
+                              NumberLanes<Lane>& numbers) {
+    constexpr std::uint32_t left = operands <= 2 ? 1 : (operands + 2) / 4 * 2;
+    Vector<Lane> right;
+    if constexpr (operands <= 2) {
+      Memory<Lane>::load(input[0] + at, result);
+      Memory<Lane>::load(input[operands - 1] + at, right);
+      numbers.look_at(result, right);
+    } else {
+      find<left>(input, at, result, numbers);
+      find<operands - left>(input + left, at, right, numbers);
+    }
+    if constexpr (operands > 1) combine(result, right);
+  }
+
+  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) {
+    constexpr int sign_of_the_result = 4;
+    constexpr int which = sign_of_the_result + (extreme == Extreme::maximum ? 1 : 0);
+    if constexpr (sizeof(Lane) == 4) {
+      constexpr __mmask16 all = 0xffff;  // as in Packed<Float16>
+      left = reinterpret_cast<Vector<Lane>>(
+          _mm512_maskz_range_ps(all, reinterpret_cast<__m512>(left), reinterpret_cast<__m512>(right), which));
+    } else {
+      constexpr __mmask8 all = 0xff;
+      left = reinterpret_cast<Vector<Lane>>(
+          _mm512_maskz_range_pd(all, reinterpret_cast<__m512d>(left), reinterpret_cast<__m512d>(right), which));
+    }
+  }
+};
+#endif
+
 // MIN and MAX of floats by integers, where that is faster: of 16-bit floats, which then need no conversion, and MAX of
-// others where there are vectors of 64-bit integers to compare. Flipping the other bits of a negative number makes
-// integers of the same order, -0 before +0, with NaNs at both ends; an addition that wraps around moves them all to the
-// end that wins.
+// float without AVX-512. Flipping the other bits of a negative number makes integers of the same order, -0 before +0,
+// with NaNs at both ends; an addition that wraps around moves them all to the end that wins.
 template <class Float>
 struct Order;  // of a float's bits: those of infinity and of the canonical NaN
 template <>
@@ -117,14 +165,14 @@ requires(std::is_floating_point_v<Float>) struct Order<Float> {
   static constexpr Lane quiet_nan = std::bit_cast<Lane>(std::numeric_limits<Float>::quiet_NaN());
 };
 
-template <class Float, template <class> class Extreme>
+template <class Float, template <class> class Work>
 struct ByOrder {
   using Lane = typename Order<Float>::Lane;
   HPS_INLINE static void take(Vector<Lane>& value) {
     flip_negative(value);
     value = reinterpret_cast<Vector<Lane>>(reinterpret_cast<Vector<Bits>>(value) + to_the_end);
   }
-  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) { Extreme<Lane>::combine(left, right); }
+  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) { Work<Lane>::combine(left, right); }
   HPS_INLINE static void finish(Vector<Lane>& value) {
     const Vector<Lane> quiet_nan = Vector<Lane>{} + Order<Float>::quiet_nan;
     const Vector<Lane> is_nan = is_minimum ? value < first_number : value > last_number;
@@ -135,7 +183,7 @@ struct ByOrder {
 
  private:
   using Bits = std::make_unsigned_t<Lane>;
-  static constexpr bool is_minimum = std::is_same_v<Extreme<Lane>, Minimum<Lane>>;
+  static constexpr bool is_minimum = std::is_same_v<Work<Lane>, Minimum<Lane>>;
   static constexpr Lane greatest = std::numeric_limits<Lane>::max();
   static constexpr Lane distance = greatest - Order<Float>::infinity;  // of an infinity from its end
   static constexpr auto to_the_end = static_cast<Bits>(is_minimum ? distance : -distance);
@@ -149,17 +197,17 @@ struct ByOrder {
 };
 
 // The same arithmetic on two vectors.
-template <class Work>
+template <class Work, class Lane>
 struct Planewise {
-  HPS_INLINE static void take(Planes& value) {
+  HPS_INLINE static void take(Planes<Lane>& value) {
     Work::take(value.lower);
     Work::take(value.upper);
   }
-  HPS_INLINE static void combine(Planes& left, const Planes& right) {
+  HPS_INLINE static void combine(Planes<Lane>& left, const Planes<Lane>& right) {
     Work::combine(left.lower, right.lower);
     Work::combine(left.upper, right.upper);
   }
-  HPS_INLINE static void finish(Planes& value) {
+  HPS_INLINE static void finish(Planes<Lane>& value) {
     Work::finish(value.lower);
     Work::finish(value.upper);
   }
@@ -194,21 +242,13 @@ struct Logical : Connective {
   HPS_INLINE static void finish(Vector<Lane>&) {}
 };
 
-// Numbers of two lanes, the real part first: (a + bi)(c + di) = (ac - bd) + (ad + bc)i.
+// Real and imaginary parts in planes: (a + bi)(c + di) = (ac - bd) + (ad + bc)i.
 template <class Lane>
-struct ComplexProduct : Identity<Lane> {
-  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) {
-    combine(left, right, std::make_integer_sequence<int, vector_bytes / sizeof(Lane)>());
-  }
-
- private:
-  template <int... i>
-  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right, std::integer_sequence<int, i...>) {
-    const Vector<Lane> real = __builtin_shufflevector(left, left, (i & ~1)...);
-    const Vector<Lane> imaginary = __builtin_shufflevector(left, left, (i | 1)...);
-    const Vector<Lane> swapped = __builtin_shufflevector(right, right, (i ^ 1)...);
-    const Vector<Lane> signs = {(i % 2 == 0 ? Lane{-1} : Lane{1})...};
-    left = real * right + signs * (imaginary * swapped);  // the product with a sign is exact
+struct ComplexProduct : Planewise<Identity<Lane>, Lane> {
+  HPS_INLINE static void combine(Planes<Lane>& left, const Planes<Lane>& right) {
+    const Vector<Lane> real = left.lower * right.lower - left.upper * right.upper;
+    left.upper = left.lower * right.upper + left.upper * right.lower;
+    left.lower = real;
   }
 };
 

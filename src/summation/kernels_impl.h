@@ -44,6 +44,17 @@ HPS_INLINE void combine_tree(const std::byte* const* input, std::size_t at, type
   }
 }
 
+// The result for what lies at byte `at` of the inputs; some operations know a faster way than the tree.
+template <class In, class Work, std::uint32_t operands>
+HPS_INLINE void evaluate(const std::byte* const* input, std::size_t at, typename In::Value& result) {
+  if constexpr (requires { Work::template evaluate<operands>(input, at, result); }) {
+    Work::template evaluate<operands>(input, at, result);
+  } else {
+    combine_tree<In, Work, operands>(input, at, result);
+    Work::finish(result);
+  }
+}
+
 // Where the result of what lies at byte `at` of the inputs goes.
 template <class In, class Out>
 constexpr std::size_t output_at(std::size_t at) {
@@ -52,7 +63,7 @@ constexpr std::size_t output_at(std::size_t at) {
   return In::bytes < Out::bytes ? 2 * at : at / 2;
 }
 
-// What is left when no whole vector is: `bytes` bytes of every input at byte `at`, `output_bytes` of the output.
+// What is left when no whole step is: `bytes` bytes of every input at byte `at`, `output_bytes` of the output.
 struct Remainder {
   const std::byte* const* inputs;
   std::byte* output;
@@ -61,13 +72,14 @@ struct Remainder {
   std::size_t output_bytes;
 };
 
-// Pads the remainder to a whole vector, which is one more for `kernel` to take.
+// Pads the remainder to a whole step, which is one more for `kernel` to take.
 void reduce_padded(const Remainder& last, Kernel kernel, std::uint32_t operands, std::size_t step_bytes) noexcept {
-  alignas(vector_bytes) std::byte padded[max_operands][vector_bytes];
-  alignas(vector_bytes) std::byte result[vector_bytes];
+  constexpr std::size_t largest_step = 2 * vector_bytes;
+  alignas(vector_bytes) std::byte padded[max_operands][largest_step];
+  alignas(vector_bytes) std::byte result[largest_step];
   const std::byte* padded_inputs[max_operands];
   for (std::uint32_t i = 0; i < operands; ++i) {
-    std::memset(padded[i], 0, vector_bytes);
+    std::memset(padded[i], 0, step_bytes);
     std::memcpy(padded[i], last.inputs[i] + last.at, last.bytes);
     padded_inputs[i] = padded[i];
   }
@@ -82,8 +94,7 @@ HPS_KERNEL_TARGET void reduce(const std::byte* const* inputs, std::byte* output,
   std::size_t at = 0;
   for (; bytes - at >= In::bytes; at += In::bytes) {
     typename In::Value result;
-    combine_tree<In, Work, operands>(input, at, result);
-    Work::finish(result);
+    evaluate<In, Work, operands>(input, at, result);
     Out::store(result, output + output_at<In, Out>(at));
   }
   if (at < bytes) {
@@ -115,7 +126,7 @@ struct LaneOf<op, ValueIndex<T>> {
 
 // Of doubles AVX2 and SSE2 lack the comparison that it needs.
 template <class T>
-constexpr bool max_by_order = std::is_floating_point_v<T> && (sizeof(T) == 4 || vector_bytes == 64);
+constexpr bool max_by_order = std::is_same_v<T, float>&& vector_bytes < 64;
 template <class T>
 requires(max_by_order<T>) struct LaneOf<Op::max, T> {
   using Type = typename Order<T>::Lane;
@@ -143,17 +154,30 @@ template <class T>
 requires(max_by_order<T>) struct WorkOf<Op::max, T> {
   using Type = ByOrder<T, Maximum>;
 };
+#if HPS_KERNEL_VECTOR_BYTES == 64
+template <class T>
+requires(std::is_floating_point_v<T>) struct WorkOf<Op::min, T> {
+  using Type = FloatExtreme<T, Extreme::minimum>;
+};
+template <class T>
+requires(std::is_floating_point_v<T>) struct WorkOf<Op::max, T> {
+  using Type = FloatExtreme<T, Extreme::maximum>;
+};
+#endif
 template <class T>
 struct WorkOf<Op::prod, std::complex<T>> {
   using Type = ComplexProduct<T>;
 };
+template <class T, Extreme extreme>
+using Location = std::conditional_t<std::is_integral_v<T> && sizeof(ValueIndex<T>) == 8, KeyLocation<T, extreme>,
+                                    ValueLocation<T, extreme>>;
 template <class T>
 struct WorkOf<Op::minloc, ValueIndex<T>> {
-  using Type = Location<T, Extreme::minimum, sizeof(ValueIndex<T>)>;
+  using Type = Location<T, Extreme::minimum>;
 };
 template <class T>
 struct WorkOf<Op::maxloc, ValueIndex<T>> {
-  using Type = Location<T, Extreme::maximum, sizeof(ValueIndex<T>)>;
+  using Type = Location<T, Extreme::maximum>;
 };
 
 constexpr bool is_bitwise(Op op) { return op == Op::band || op == Op::bor || op == Op::bxor; }
@@ -185,7 +209,7 @@ consteval KernelRow make_half_row(const WideKernels* wide) {
   } else if constexpr (op == Op::max) {
     return make_row<Bits, ByOrder<T, Maximum>, Bits>(wide, From2());
   } else if constexpr (std::is_same_v<T, Bfloat16>) {
-    return make_row<Interleaved, Planewise<Work>, Interleaved>(wide, From2());
+    return make_row<Interleaved, Planewise<Work, float>, Interleaved>(wide, From2());
   } else {
     return make_row<Packed<T>, Work, Packed<T>>(wide, From2());
   }
@@ -200,6 +224,8 @@ consteval KernelRow make_row() {
     using Lane = std::conditional_t<is_bitwise(op), std::uint64_t, typename LaneOf<op, T>::Type>;
     if constexpr (partial_datatype(type) != type) {
       return make_half_row<T, op, Work>(&wide_kernels<T, Work>);
+    } else if constexpr (std::is_same_v<Work, ComplexProduct<Lane>>) {
+      return make_row<Pairwise<Lane>, Work, Pairwise<Lane>>(nullptr, From2());
     } else {
       return make_row<Memory<Lane>, Work, Memory<Lane>>(nullptr, From2());
     }

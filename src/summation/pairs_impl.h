@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MINLOC and MAXLOC of the pair types that fit vectors. Part of kernels_impl.h.
 //
-// take() makes keys of a value and its index: integers with a sign, whose order is the order of the pairs, first by
-// value, then by index; the least is what is looked for. finish() turns a key back into a pair. For a float, flipping
-// the other bits of a negative number gives that order; for MAXLOC all bits of the value are flipped; a value that is
-// not a number gets the least key, which no number has.
+// Pairs of two integers in 8 bytes become keys: integers whose order is the order of the pairs, first by value, then by
+// index. A key of other pairs takes many instructions, for floats have two zeros and values that are no number, and 16
+// bytes are no lane. These are gone through twice, which does not need keys: for the best value, then for the lowest
+// index that comes with it. That leaves the tree aside, whose shape no such result depends on.
 #ifndef HPS_SRC_SUMMATION_PAIRS_IMPL_H
 #define HPS_SRC_SUMMATION_PAIRS_IMPL_H
 
@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "summation/arithmetic_impl.h"
+#include "summation/numbers_impl.h"
 #include "summation/vectors_impl.h"
 
 namespace hps {
@@ -22,144 +24,143 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "a pair's value is the lower lane");
 
-enum class Extreme : std::uint8_t { minimum, maximum };
-
-// Lanes as wide as the value and as many bits for its index: 32 bits each, or 64.
-template <class Lane>
-using PairLane = std::conditional_t<sizeof(Lane) == 8, std::int64_t, std::int32_t>;
-
-// `value` in the lanes of values, 0 in the lanes of indices; or the other way round.
-template <class Lane, int... i>
-HPS_INLINE void in_even_lanes(Lane value, Vector<Lane>& vector, std::integer_sequence<int, i...>) {
-  vector = Vector<Lane>{(i % 2 == 0 ? value : Lane{0})...};
-}
-template <class Lane>
-HPS_INLINE void in_even_lanes(Lane value, Vector<Lane>& vector) {
-  in_even_lanes<Lane>(value, vector, std::make_integer_sequence<int, vector_bytes / sizeof(Lane)>());
-}
-
-// The values' lanes of a vector, to keys and back. Value: short, int, long, float or double.
+// Integers in 8 bytes: the value in the lowest bits, then perhaps a gap, the index in the upper half. A key is the same
+// bits rotated, which puts the value on top and the index below it; what the gap holds is too low to count.
 template <class Value, Extreme extreme>
-struct ValueKeys {
-  using Lane = PairLane<Value>;
-  static constexpr Lane least = std::numeric_limits<Lane>::min();
-  static constexpr bool is_float = std::is_floating_point_v<Value>;
-  using Float = std::conditional_t<is_float, Value, float>;  // just for floats
-
-  HPS_INLINE static void take(Vector<Lane>& lanes) {
-    Vector<Lane> values;
-    in_even_lanes<Lane>(-1, values);
-    if constexpr (is_float) {
-      const auto number = reinterpret_cast<Vector<Float>>(lanes);
-      const Vector<Lane> not_a_number = (number != number) & values;
-      lanes = lanes & ~((number == 0) & values);  // -0
-      flip_negative(lanes);
-      if constexpr (extreme == Extreme::maximum) lanes = lanes ^ values;
-      Vector<Lane> least_values;
-      in_even_lanes<Lane>(least, least_values);
-      lanes = (lanes & ~not_a_number) | (least_values & not_a_number);
-    } else {
-      if constexpr (sizeof(Value) < sizeof(Lane)) extend_sign(lanes, values);
-      if constexpr (extreme == Extreme::maximum) lanes = lanes ^ values;
-    }
-  }
-
-  HPS_INLINE static void finish(Vector<Lane>& lanes) {
-    Vector<Lane> values;
-    in_even_lanes<Lane>(-1, values);
-    if constexpr (is_float) {
-      const Vector<Lane> not_a_number = (lanes == least) & values;
-      if constexpr (extreme == Extreme::maximum) lanes = lanes ^ values;
-      flip_negative(lanes);
-      Vector<Lane> quiet_nans;
-      in_even_lanes<Lane>(std::bit_cast<Lane>(std::numeric_limits<Float>::quiet_NaN()), quiet_nans);
-      lanes = (lanes & ~not_a_number) | (quiet_nans & not_a_number);
-    } else {
-      if constexpr (extreme == Extreme::maximum) lanes = lanes ^ values;
-      if constexpr (sizeof(Value) < sizeof(Lane)) clear_gap(lanes, values);
-    }
-  }
-
- private:
-  HPS_INLINE static void flip_negative(Vector<Lane>& lanes) {
-    Vector<Lane> other_bits;
-    in_even_lanes<Lane>(std::numeric_limits<Lane>::max(), other_bits);
-    lanes = lanes ^ ((lanes < 0) & other_bits);
-  }
-  static constexpr int gap_bits = 8 * static_cast<int>(sizeof(Lane) - sizeof(Value));
-  HPS_INLINE static void extend_sign(Vector<Lane>& lanes, const Vector<Lane>& values) {
-    lanes = (lanes & ~values) | ((lanes << gap_bits >> gap_bits) & values);
-  }
-  HPS_INLINE static void clear_gap(Vector<Lane>& lanes, const Vector<Lane>& values) {
-    Vector<Lane> gaps;
-    in_even_lanes<Lane>(static_cast<Lane>(~Lane{0} << (8 * sizeof(Value))), gaps);
-    lanes = lanes & ~(gaps & values);
-  }
-};
-
-// Pairs of 8 bytes: the key is one integer, the value above the index.
-template <class Value, Extreme extreme, std::size_t bytes>
-struct Location {
-  static_assert(bytes == 8);
+struct KeyLocation {
+  static_assert(sizeof(ValueIndex<Value>) == 8);
   using Lane = std::int64_t;
-  using Half = std::int32_t;
 
   HPS_INLINE static void take(Vector<Lane>& pair) {
-    auto lanes = reinterpret_cast<Vector<Half>>(pair);
-    ValueKeys<Value, extreme>::take(lanes);
-    pair = reinterpret_cast<Vector<Lane>>(lanes);
-    exchange_halves(pair);
-    pair = pair ^ index_sign;
+    rotate<64 - value_bits>(pair);
+    pair = pair ^ flipped;
   }
   HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) { left = left < right ? left : right; }
   HPS_INLINE static void finish(Vector<Lane>& pair) {
-    pair = pair ^ index_sign;
-    exchange_halves(pair);
-    auto lanes = reinterpret_cast<Vector<Half>>(pair);
-    ValueKeys<Value, extreme>::finish(lanes);
-    pair = reinterpret_cast<Vector<Lane>>(lanes);
+    pair = pair ^ flipped;
+    rotate<value_bits>(pair);
+    if constexpr (value_bits < 32) pair = pair & ~gap;
   }
 
  private:
-  static constexpr Lane index_sign = Lane{1} << 31;  // the lower half of a key has no sign of its own
-  HPS_INLINE static void exchange_halves(Vector<Lane>& pair) {
+  static constexpr int value_bits = 8 * sizeof(Value);
+  static constexpr Lane index_sign = Lane{1} << (63 - value_bits);  // the lower part of a key has no sign of its own
+  static constexpr Lane value_mask = -1 - (index_sign * 2 - 1);
+  static constexpr Lane flipped = index_sign ^ (extreme == Extreme::maximum ? value_mask : 0);
+  static constexpr Lane gap = 0xffffffff - ((Lane{1} << value_bits) - 1);
+
+  template <int left>
+  HPS_INLINE static void rotate(Vector<Lane>& pair) {
     const auto bits = reinterpret_cast<Vector<std::uint64_t>>(pair);
-    pair = reinterpret_cast<Vector<Lane>>(bits << 32 | bits >> 32);
+    pair = reinterpret_cast<Vector<Lane>>(bits << left | bits >> (64 - left));
   }
 };
 
-// Pairs of 16 bytes: two lanes of key, the index in the upper half of its lane, so that its gap does not count.
-template <class Value, Extreme extreme>
-struct Location<Value, extreme, 16> {
-  using Lane = std::int64_t;
+// values[0] = the combination of all `count`, as a tree: a chain would wait for each result.
+template <class Work, std::uint32_t count, class Lane>
+HPS_INLINE void combine_all(Vector<Lane>* values) {
+  if constexpr (count > 1) {
+    constexpr std::uint32_t half = count / 2;
+    combine_all<Work, half, Lane>(values);
+    combine_all<Work, count - half, Lane>(values + half);
+    Work::combine(values[0], values[half]);
+  }
+}
 
-  HPS_INLINE static void take(Vector<Lane>& pair) {
-    ValueKeys<Value, extreme>::take(pair);
-    Vector<Lane> values;
-    in_even_lanes<Lane>(-1, values);
-    pair = (pair & values) | (pair << 32 & ~values);
-  }
-  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right) {
-    combine(left, right, std::make_integer_sequence<int, vector_bytes / sizeof(Lane)>());
-  }
-  HPS_INLINE static void finish(Vector<Lane>& pair) {
-    Vector<Lane> values;
-    in_even_lanes<Lane>(-1, values);
-    const auto bits = reinterpret_cast<Vector<std::uint64_t>>(pair);
-    pair = (pair & values) | (reinterpret_cast<Vector<Lane>>(bits >> 32) & ~values);
-    ValueKeys<Value, extreme>::finish(pair);
+// Pairs of two lanes: the value in the first, the index in the lowest 4 bytes of the second.
+template <class Value, Extreme extreme>
+struct ValueLocation {
+  using Lane = std::conditional_t<sizeof(Value) == 8, std::int64_t, std::int32_t>;
+  using Number = std::conditional_t<std::is_floating_point_v<Value>, Value, Lane>;
+  using Index = std::int32_t;
+  static_assert(sizeof(ValueIndex<Value>) == 2 * sizeof(Lane));
+
+  // The pairs at byte `at` of the inputs.
+  template <std::uint32_t operands>
+  HPS_INLINE static void evaluate(const std::byte* const* input, std::size_t at, Vector<std::int64_t>& result) {
+    evaluate(input, at, result, std::make_integer_sequence<std::uint32_t, operands>());
   }
 
  private:
+  static constexpr bool is_float = std::is_floating_point_v<Value>;
+  static constexpr auto greatest_index = static_cast<Lane>(0x7fffffff7fffffff);
+  static constexpr auto lanes = std::make_integer_sequence<int, vector_bytes / sizeof(Lane)>();
+
+  struct Better {
+    HPS_INLINE static void combine(Vector<Number>& left, const Vector<Number>& right) {
+      if constexpr (extreme == Extreme::minimum) {
+        left = right < left ? right : left;
+      } else {
+        left = right > left ? right : left;
+      }
+    }
+  };
+
+  template <std::uint32_t first, std::uint32_t... i>
+  HPS_INLINE static void evaluate(const std::byte* const* input, std::size_t at, Vector<std::int64_t>& result,
+                                  std::integer_sequence<std::uint32_t, first, i...> all) {
+    Vector<Number> values[all.size()];
+    load_even_twice<Number>(input[first] + at, values[first]);
+    (load_even_twice<Number>(input[i] + at, values[i]), ...);
+    if constexpr (is_float) {
+      NumberLanes<Number> numbers;
+      look_at_all<Number>(values, numbers, all);
+      if (!numbers.are_all()) [[unlikely]] {
+        Vector<std::int64_t> there;  // what a call is given the address of lies in memory
+        evaluate_nan(input, at, all.size(), there);
+        result = there;
+        return;
+      }
+    }
+    Vector<Number> bests[] = {values[first], values[i]...};
+    combine_all<Better, all.size(), Number>(bests);
+    const Vector<Number>& best = bests[0];
+    Vector<Lane> index = Vector<Lane>{} + greatest_index;
+    keep_lower_index(values[first] == best, input[first] + at, index);
+    (keep_lower_index(values[i] == best, input[i] + at, index), ...);
+    join(best, index, result, lanes);
+  }
+
+  // The lowest index that comes with the best value.
+  HPS_INLINE static void keep_lower_index(const Vector<Lane>& is_best, const std::byte* from, Vector<Lane>& index) {
+    Vector<Index> pairs;
+    std::memcpy(&pairs, from, sizeof pairs);
+    const auto least = reinterpret_cast<Vector<Index>>(index);
+    const Vector<Index> lower = pairs < least ? pairs : least;
+    index = is_best ? reinterpret_cast<Vector<Lane>>(lower) : index;
+  }
+
   template <int... i>
-  HPS_INLINE static void combine(Vector<Lane>& left, const Vector<Lane>& right, std::integer_sequence<int, i...>) {
-    const Vector<Lane> less = right < left;
-    const Vector<Lane> equal = right == left;
-    const Vector<Lane> value_less = __builtin_shufflevector(less, less, (i & ~1)...);
-    const Vector<Lane> value_equal = __builtin_shufflevector(equal, equal, (i & ~1)...);
-    const Vector<Lane> index_less = __builtin_shufflevector(less, less, (i | 1)...);
-    const Vector<Lane> take_right = value_less | (value_equal & index_less);
-    left = (left & ~take_right) | (right & take_right);
+  HPS_INLINE static void join(const Vector<Number>& best, const Vector<Lane>& index, Vector<std::int64_t>& result,
+                              std::integer_sequence<int, i...>) {
+    constexpr auto index_bits = static_cast<Lane>(0xffffffff);
+    const Vector<Lane> in_values = {(i % 2 == 0 ? Lane{-1} : Lane{0})...};
+    const Vector<Lane> in_indices = {(i % 2 == 0 ? Lane{0} : index_bits)...};
+    Vector<Number> value = best;
+    if constexpr (is_float) value = value + 0;  // -0 becomes +0
+    result = reinterpret_cast<Vector<std::int64_t>>((reinterpret_cast<Vector<Lane>>(value) & in_values) |
+                                                    (index & in_indices));
+  }
+
+  // As evaluate(), where some values are not numbers: they are the best then.
+  HPS_KERNEL_TARGET [[gnu::noinline]] static void evaluate_nan(const std::byte* const* input, std::size_t at,
+                                                               std::size_t operands, Vector<std::int64_t>& result) {
+    Vector<Number> best, value;
+    load_even_twice<Number>(input[0] + at, best);
+    for (std::size_t i = 1; i < operands; ++i) {
+      load_even_twice<Number>(input[i] + at, value);
+      Better::combine(best, value);
+    }
+    for (std::size_t i = 0; i < operands; ++i) {
+      load_even_twice<Number>(input[i] + at, value);
+      best = value == value ? best : Vector<Number>{} + std::numeric_limits<Number>::quiet_NaN();
+    }
+    Vector<Lane> index = Vector<Lane>{} + greatest_index;
+    for (std::size_t i = 0; i < operands; ++i) {
+      load_even_twice<Number>(input[i] + at, value);
+      keep_lower_index((value == best) | (value != value), input[i] + at, index);
+    }
+    join(best, index, result, lanes);
   }
 };
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "util/types.h"
 
@@ -40,6 +41,27 @@ struct Memory {
   HPS_INLINE static void store(const Value& value, std::byte* to) { std::memcpy(to, &value, sizeof value); }
 };
 
+// The even lanes of what lies there, each twice. The load unit does that, where the compiler would load once for this
+// and for the lanes as they are, and keep the unit for shuffles busy.
+template <class Lane, int... i>
+HPS_INLINE void even_twice(Vector<Lane>& value, std::integer_sequence<int, i...>) {
+  value = __builtin_shufflevector(value, value, (i & ~1)...);
+}
+template <class Lane>
+HPS_INLINE void load_even_twice(const std::byte* from, Vector<Lane>& value) {
+#if HPS_KERNEL_VECTOR_BYTES > 16
+  const auto* const bytes = reinterpret_cast<const std::byte(*)[vector_bytes]>(from);
+  if constexpr (sizeof(Lane) == 4) {
+    __asm__("vmovsldup %1, %0" : "=v"(value) : "m"(*bytes));
+  } else {
+    __asm__("vmovddup %1, %0" : "=v"(value) : "m"(*bytes));
+  }
+#else
+  std::memcpy(&value, from, sizeof value);
+  even_twice<Lane>(value, std::make_integer_sequence<int, vector_bytes / sizeof(Lane)>());
+#endif
+}
+
 template <class Element>
 struct Packed;
 
@@ -68,14 +90,61 @@ struct Packed<Bfloat16> {
   }
 };
 
-// Of each two neighbours the first is the lower half of a lane.
+// Two vectors, of what lies in memory in turns: the first of each two neighbours is in `lower`.
+template <class Lane>
 struct Planes {
-  Vector<float> lower;
-  Vector<float> upper;
+  Vector<Lane> lower;
+  Vector<Lane> upper;
+};
+
+// Taken apart on the way in and put together again on the way out, within each 16 bytes, for which there are
+// instructions. So the lanes of a plane are in an order of their own.
+template <class Lane>
+struct Pairwise {
+  using Value = Planes<Lane>;
+  static constexpr std::size_t bytes = 2 * vector_bytes;
+  HPS_INLINE static void load(const std::byte* from, Value& value) {
+    Vector<Lane> first, second;  // no array: GCC would put it on the stack
+    std::memcpy(&first, from, vector_bytes);
+    std::memcpy(&second, from + vector_bytes, vector_bytes);
+    take_apart(first, second, value, std::make_integer_sequence<int, lanes>());
+  }
+  HPS_INLINE static void store(const Value& value, std::byte* to) {
+    Vector<Lane> first, second;
+    put_together(value, first, second, std::make_integer_sequence<int, lanes>());
+    std::memcpy(to, &first, vector_bytes);
+    std::memcpy(to + vector_bytes, &second, vector_bytes);
+  }
+
+ private:
+  static constexpr int lanes = vector_bytes / sizeof(Lane);
+  static constexpr int block = 16 / sizeof(Lane);
+  static constexpr int half = block / 2;
+
+  // The even lanes of a block of the first vector, then those of the second.
+  static constexpr int even(int i) {
+    const int in_block = i % block;
+    return i - in_block + (in_block < half ? 2 * in_block : lanes + 2 * (in_block - half));
+  }
+  // The lanes of half a block of the two planes in turns.
+  static constexpr int in_turns(int i) { return i - i % block + i % block / 2 + i % 2 * lanes; }
+
+  template <int... i>
+  HPS_INLINE static void take_apart(const Vector<Lane>& first, const Vector<Lane>& second, Value& value,
+                                    std::integer_sequence<int, i...>) {
+    value.lower = __builtin_shufflevector(first, second, even(i)...);
+    value.upper = __builtin_shufflevector(first, second, (even(i) + 1)...);
+  }
+  template <int... i>
+  HPS_INLINE static void put_together(const Value& value, Vector<Lane>& first, Vector<Lane>& second,
+                                      std::integer_sequence<int, i...>) {
+    first = __builtin_shufflevector(value.lower, value.upper, in_turns(i)...);
+    second = __builtin_shufflevector(value.lower, value.upper, (in_turns(i) + half)...);
+  }
 };
 
 struct Interleaved {  // of Bfloat16
-  using Value = Planes;
+  using Value = Planes<float>;
   static constexpr std::size_t bytes = vector_bytes;
   HPS_INLINE static void load(const std::byte* from, Value& value) {
     Vector<std::uint32_t> both;
