@@ -20,11 +20,25 @@ namespace {
 
 enum class Extreme : std::uint8_t { minimum, maximum };
 
+// A NaN becomes the canonical one, other values stay. AVX-512 has an instruction for that: its table says for each
+// class of floats what to do, the two kinds of NaN first: 0, take what is there; 1, take the operand.
 template <class Lane>
 HPS_INLINE void canonicalise(Vector<Lane>& value) {
   if constexpr (std::is_floating_point_v<Lane>) {
     const Vector<Lane> quiet_nan = Vector<Lane>{} + std::numeric_limits<Lane>::quiet_NaN();
+#if HPS_KERNEL_VECTOR_BYTES == 64
+    const auto table = reinterpret_cast<__m512i>(
+        Vector<std::conditional_t<sizeof(Lane) == 4, std::int32_t, std::int64_t>>{} + 0x11111100);
+    if constexpr (sizeof(Lane) == 4) {
+      value = reinterpret_cast<Vector<Lane>>(
+          _mm512_fixupimm_ps(reinterpret_cast<__m512>(quiet_nan), reinterpret_cast<__m512>(value), table, 0));
+    } else {
+      value = reinterpret_cast<Vector<Lane>>(
+          _mm512_fixupimm_pd(reinterpret_cast<__m512d>(quiet_nan), reinterpret_cast<__m512d>(value), table, 0));
+    }
+#else
     value = value == value ? value : quiet_nan;
+#endif
   }
 }
 
