@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How fast the kernels sum, beside what the machine moves anyway: a plain loop that reads as many streams and writes
-// one, and STREAM's triad. The three take turns, for a machine's speed drifts; figures are medians over the turns, in
-// GB moved a second (n reads and one write an element).
+// one, and STREAM's triad; sums of 16-bit floats and of long double, which memory does not limit, also beside a loop of
+// only the instructions that they cannot do without. All take turns, for a machine's speed drifts; figures are medians
+// over the turns, in GB moved a second (n reads and one write an element).
 //
 //   bench/summation_bench --benchmark_filter=float32/sum
 //
@@ -21,13 +22,14 @@
 #include <utility>
 #include <vector>
 
-#include "summation/kernels.h"
-#include "summation/tree.h"
-
 // The loops must be vectorised whatever the build's optimisation level, to be worth comparing with.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
+
+#include "bench/instruction_bound.h"
+#include "summation/kernels.h"
+#include "summation/tree.h"
 
 namespace hps {
 namespace {
@@ -150,16 +152,18 @@ class Vectors {
   std::size_t bytes_;
 };
 
-// The times of one of the three contestants.
+// The times of one of the contestants.
 class Turns {
  public:
-  // work(thread) is what a thread does, `repeats` times, all at once.
+  // work(thread) is what a thread does, `repeats` times, all at once. What is repeated is done once before: the one
+  // whose turn it was before may have left a thread's memory in another core's cache.
   template <class Work>
   double time(int threads, int repeats, const Work& work) {
     std::chrono::steady_clock::time_point start;
 #pragma omp parallel num_threads(threads)
     {
       const int thread = omp_get_thread_num();
+      if (repeats > 1) work(static_cast<std::size_t>(thread));
 #pragma omp barrier
 #pragma omp master
       start = std::chrono::steady_clock::now();
@@ -218,7 +222,10 @@ void run(benchmark::State& state, const Setting& setting) {
   const LoopOver over = loop_of(setting.isa, setting.type, streams);
   const std::size_t elements = part_bytes / datatype_bytes(setting.type);
 
-  Turns kernel_turns, loop_turns, triad_turns;
+  const BoundLoop bound_loop =
+      setting.op == Op::sum && passes == 1 ? bound_loop_of(setting.isa, setting.type, streams) : nullptr;
+
+  Turns kernel_turns, loop_turns, bound_turns, triad_turns;
   for (auto _ : state) {
     state.SetIterationTime(kernel_turns.time(setting.threads, repeats, [&](std::size_t thread) {
       tree.evaluate(table, {setting.type, setting.op, elements}, inputs[thread].data(),
@@ -228,6 +235,12 @@ void run(benchmark::State& state, const Setting& setting) {
       for (std::uint32_t i = 0; i < passes; ++i)
         over.loop(&inputs[thread][i * streams], vectors.part(0, thread * part_bytes), part_bytes / over.element_bytes);
     });
+    if (bound_loop != nullptr) {
+      bound_turns.time(setting.threads, repeats, [&](std::size_t thread) {
+        bound_loop(reinterpret_cast<const std::byte* const*>(inputs[thread].data()),
+                   static_cast<std::byte*>(vectors.part(0, thread * part_bytes)), part_bytes);
+      });
+    }
     triad_turns.time(setting.threads, repeats, [&](std::size_t thread) {
       auto* const a = static_cast<double*>(vectors.part(0, 0)) + 3 * thread * triad_elements;
       triad(a, a + triad_elements, a + 2 * triad_elements, triad_elements);
@@ -241,6 +254,10 @@ void run(benchmark::State& state, const Setting& setting) {
   state.counters["triad_GBps"] =
       triad_turns.gigabytes_per_second(static_cast<double>(3 * triad_elements) * setting.threads * sizeof(double));
   state.counters["percent_of_loop"] = 100 * kernel_rate / loop_rate;
+  if (bound_loop == nullptr) return;
+  const double bound_rate = bound_turns.gigabytes_per_second(moved * (setting.leaves + 1));
+  state.counters["bound_GBps"] = bound_rate;
+  state.counters["percent_of_bound"] = 100 * kernel_rate / bound_rate;
 }
 
 void add(const Setting& setting) {
