@@ -25,19 +25,21 @@ class FpMode {
   FpMode& operator=(const FpMode&) = delete;
 
 #if defined(__x86_64__)
-  // Two control registers, a few cycles each: fesetenv, which loads all of both units, costs a hundred.
+  // Two control registers, a few cycles each: fesetenv, which loads all of both units, costs a hundred. They are
+  // written only if that changes something: what comes before and after a write to one does not overlap.
   FpMode() noexcept : mxcsr_(_mm_getcsr()), x87_control_(x87_control()), x87_status_(x87_status()) {
-    _mm_setcsr(default_mxcsr);
+    if ((mxcsr_ & ~mxcsr_exceptions) != default_mxcsr) _mm_setcsr(default_mxcsr);
     if (x87_control_ != default_x87_control) set_x87_control(default_x87_control);
   }
   ~FpMode() {
-    _mm_setcsr(mxcsr_);
+    if (_mm_getcsr() != mxcsr_) _mm_setcsr(mxcsr_);
     if (((x87_status() ^ x87_status_) & x87_exceptions) != 0) restore_x87_exceptions();
     if (x87_control_ != default_x87_control) set_x87_control(x87_control_);
   }
 
  private:
-  static constexpr unsigned default_mxcsr = 0x1f80;             // exceptions masked, round to nearest, FTZ and DAZ off
+  static constexpr unsigned default_mxcsr = 0x1f80;  // exceptions masked, round to nearest, FTZ and DAZ off
+  static constexpr unsigned mxcsr_exceptions = 0x003f;
   static constexpr std::uint16_t default_x87_control = 0x037f;  // exceptions masked, round to nearest, 64 bits
   static constexpr unsigned x87_exceptions = 0x003f;
 
