@@ -41,12 +41,12 @@ struct Memory {
   HPS_INLINE static void store(const Value& value, std::byte* to) { std::memcpy(to, &value, sizeof value); }
 };
 
-// The even lanes of what lies there, each twice. The load unit does that, where the compiler would load once for this
-// and for the lanes as they are, and keep the unit for shuffles busy.
 template <class Lane, int... i>
 HPS_INLINE void even_twice(Vector<Lane>& value, std::integer_sequence<int, i...>) {
   value = __builtin_shufflevector(value, value, (i & ~1)...);
 }
+// The even lanes of what lies there, each twice. The load unit does that, where the compiler would load once for this
+// and for the lanes as they are, and keep the unit for shuffles busy.
 template <class Lane>
 HPS_INLINE void load_even_twice(const std::byte* from, Vector<Lane>& value) {
 #if HPS_KERNEL_VECTOR_BYTES > 16
