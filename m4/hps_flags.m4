@@ -42,6 +42,26 @@ AC_DEFUN([HPS_REQUIRE_CXX20], [
   CXXFLAGS=$hps_save_CXXFLAGS
 ])
 
+# HPS_CHECK_FUZZ - --enable-fuzz: the fuzz targets of tests/fuzz with libFuzzer, which takes clang, and all under AddressSanitizer and
+# UndefinedBehaviorSanitizer. To be called before HPS_CHECK_INSTRUMENTS. Sets the automake conditional BUILD_FUZZ.
+AC_DEFUN([HPS_CHECK_FUZZ], [
+  AC_ARG_ENABLE([fuzz], [AS_HELP_STRING([--enable-fuzz], [build the fuzz targets with libFuzzer (needs clang), and all with ASan and UBSan])],
+    [], [enable_fuzz=no])
+  AS_IF([test "x$enable_fuzz" = xyes], [
+    hps_save_CXXFLAGS=$CXXFLAGS
+    CXXFLAGS="$CXXFLAGS -fsanitize=fuzzer"
+    AC_MSG_CHECKING([whether $CXX has libFuzzer])
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, decltype(sizeof 0)) { return 0; }]])],
+      [AC_MSG_RESULT([yes])],
+      [AC_MSG_RESULT([no])
+       AC_MSG_ERROR([--enable-fuzz: $CXX cannot link with -fsanitize=fuzzer. Use clang: CC=clang-14 CXX=clang++-14 with Debian's clang-14 and libclang-rt-14-dev])])
+    CXXFLAGS=$hps_save_CXXFLAGS
+    enable_asan=yes enable_ubsan=yes
+    hps_fuzz_list='$(abs_top_srcdir)/tests/fuzz/uninstrumented'
+    HPS_INSTRUMENT_FLAGS="-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined -fsanitize-ignorelist=$hps_fuzz_list -fsanitize-coverage-ignorelist=$hps_fuzz_list"])
+  AM_CONDITIONAL([BUILD_FUZZ], [test "x$enable_fuzz" = xyes])
+])
+
 # HPS_CHECK_INSTRUMENTS - --enable-asan, -tsan, -ubsan and -coverage. Sets hps_sanitizers to the words chosen, "none" without.
 AC_DEFUN([HPS_CHECK_INSTRUMENTS], [
   hps_sanitizers=
