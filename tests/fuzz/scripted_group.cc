@@ -137,15 +137,18 @@ wire::Join ScriptedGroup::join(std::uint32_t member, bool with_spec) const {
   return join;
 }
 
+std::string ScriptedGroup::name_of(std::uint64_t chunk) const {
+  return "chunk " + std::to_string(chunk) + " of call " + std::to_string(sequence);
+}
+
 std::string ScriptedGroup::check_result(std::uint64_t chunk, ConstBytes result) const {
-  const std::string name = "the result of chunk " + std::to_string(chunk) + " of call " + std::to_string(sequence);
-  if (chunk >= chunking.chunks || !owns(chunk)) return name + ", which is not this process's";
-  if (!complete(chunk)) return name + " came before all contributions";
+  if (chunk >= chunking.chunks || !owns(chunk)) return name_of(chunk) + " is not this process's";
+  if (!complete(chunk)) return name_of(chunk) + " was summed before all contributions had come";
   std::vector<std::uint64_t> seeds;
   for (std::uint32_t m = 0; m < members.size(); ++m) seeds.push_back(seed(m));
   const std::vector<std::byte> expected = expected_sum(signature, spec.layout, seeds, slice_of(chunk));
-  if (!std::equal(expected.begin(), expected.end(), result.begin(), result.end())) return name + " has wrong bits";
-  return {};
+  if (std::equal(expected.begin(), expected.end(), result.begin(), result.end())) return {};
+  return name_of(chunk) + " has wrong bits";
 }
 
 bool ScriptedGroup::complete(std::uint64_t chunk) const {
@@ -160,11 +163,10 @@ std::string ScriptedGroup::missing() const {
   if (spoiled || tainted || failed) return {};
   for (std::uint64_t chunk = 0; chunk < chunking.chunks; ++chunk) {
     if (!owns(chunk) || !complete(chunk)) continue;
-    const std::string name = "chunk " + std::to_string(chunk) + " of call " + std::to_string(sequence);
-    if (local && !told[chunk]) return name + " was not summed for this process itself";
+    if (local && !told[chunk]) return name_of(chunk) + " was not summed for this process itself";
     for (std::uint32_t m = 0; m < members.size(); ++m) {
       if (is_remote(m) && members[m].state == MemberState::joined && !members[m].results[chunk])
-        return name + " has no result for member " + std::to_string(m);
+        return name_of(chunk) + " has no result for member " + std::to_string(m);
     }
   }
   return {};

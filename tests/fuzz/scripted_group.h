@@ -89,6 +89,7 @@ class ScriptedGroup final : public LocalCall {
   bool complete(std::uint64_t chunk) const;
 
  private:
+  std::string name_of(std::uint64_t chunk) const;
   std::uint64_t seed(std::uint32_t member) const;
   Slice slice_of(std::uint64_t chunk) const;
 

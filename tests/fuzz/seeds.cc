@@ -64,6 +64,27 @@ void add_bad_messages(std::vector<Seed>& seeds) {
   }
 }
 
+// What Mended speaks of; scripts leave it out until that is mended.
+void add_known_weaknesses(std::vector<Seed>& seeds) {
+  ScriptWriter twice(4, 2);
+  twice.add(Event::join_all, {0}).add(Event::next_call, {0, 2}).add(Event::push, {0, 0});
+  twice.bad_push(0, BadPush::duplicate, 0).add(Event::whole_call, {0});
+  seeds.push_back({"known_summed_twice", twice.bytes()});
+  ScriptWriter owner(4, 4);
+  owner.add(Event::attach, {0}).bad_join(0, BadJoin::again, 0).add(Event::join_all, {0}).add(Event::whole_call, {0});
+  seeds.push_back({"known_join_as_owner", owner.bytes()});
+  ScriptWriter greedy(3, 4);
+  greedy.add(Event::join_all, {0});
+  for (std::uint32_t i = 0; i < 24; ++i) greedy.bad_push(1, BadPush::far, i);
+  seeds.push_back({"known_beyond_credits", greedy.bytes()});
+  ScriptWriter reserves(1, 0);
+  for (std::uint8_t place = 0; place < 4; ++place)
+    reserves.add(Event::bad_join, {place, 0, static_cast<std::uint8_t>(BadJoin::member), 100, 0, 0, 0});
+  seeds.push_back({"known_refused_joins_reserve", reserves.add(Event::collect).bytes()});
+  ScriptWriter flood;
+  seeds.push_back({"known_groups_without_description", flood.bad_join(0, BadJoin::flood, 0).bytes()});
+}
+
 // A message with all that engine_fuzz.cc can put right, but what `wrong` says.
 void add_message(std::vector<std::byte>& input, const wire::Header& header, std::uint8_t right, ConstBytes payload) {
   input.push_back(std::byte{7});
@@ -123,6 +144,7 @@ std::vector<Seed> service_seeds() {
   add_service_calls(seeds);
   add_service_events(seeds);
   add_bad_messages(seeds);
+  add_known_weaknesses(seeds);
   return seeds;
 }
 

@@ -463,8 +463,8 @@ class Runner final : private MessageSink {
     const auto how = static_cast<BadJoin>(in_.below(bad_joins));
     const auto number = in_.take<std::uint32_t>();
     if (how == BadJoin::flood) return flood(group);
-    if (!group.is_remote(m)) return;
-    strange_join(fuzz::bad_join(group, m, how, number), number % 8, how == BadJoin::again);
+    if (!group.is_remote(m) && !Mended::joins_as_the_owner_itself_are_refused) return;
+    strange_join(fuzz::bad_join(group, m, how, number), number % 8, how == BadJoin::again && group.is_remote(m));
   }
 
   // The service may make a group of it, or a member of one.
@@ -473,16 +473,21 @@ class Runner final : private MessageSink {
     for (const auto& group : groups_) {
       if (group->spec.id == join.id) named = group.get();
     }
+    const bool known = named != nullptr && is_known(*named);
     wire::GroupSpec described;
-    if (wire::decode(join.spec, &described).ok()) {
-      if (!is_tolerable(join, described, named != nullptr && is_known(*named))) return;
-      allowance_ += bytes_a_sequence;
-      mentioned_.insert(described.members.begin(), described.members.end());
-    }
-    if (named != nullptr && !is_tolerable(join, named->spec, is_known(*named))) return;
+    const bool describes = wire::decode(join.spec, &described).ok();
+    if (describes && !is_tolerable(join, described, known)) return;
+    if (named != nullptr && !is_tolerable(join, named->spec, known)) return;
+    if (describes) allowance_ += bytes_a_sequence;
+    mentioned_.insert(described.members.begin(), described.members.end());
     strays_.insert(join.id);
-    if (named != nullptr && (again || !is_known(*named))) taint(*named);
+    if (named != nullptr && (again || !known)) taint(*named);
+    const std::uint64_t reserved = service_->reserved_bytes();
     send_join(join, owner);
+    const bool for_nobody = describes && join.member >= described.members.size() && !known &&
+                            (named == nullptr || named->count(MemberState::asked) == 0);
+    if (for_nobody && service_->reserved_bytes() > reserved)
+      wrong("a JOIN of a member that there is not has reserved memory");
   }
   static bool is_tolerable(const wire::Join& join, const wire::GroupSpec& spec, bool known) {
     if (join.member >= spec.members.size()) return known || Mended::refused_joins_reserve_nothing;
