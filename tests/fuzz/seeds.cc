@@ -81,6 +81,9 @@ void add_known_weaknesses(std::vector<Seed>& seeds) {
   for (std::uint8_t place = 0; place < 4; ++place)
     reserves.add(Event::bad_join, {place, 0, static_cast<std::uint8_t>(BadJoin::member), 100, 0, 0, 0});
   seeds.push_back({"known_refused_joins_reserve", reserves.add(Event::collect).bytes()});
+  ScriptWriter withdrawn(134, 1);
+  withdrawn.add(Event::attach, {0}).add(Event::join_all, {0}).add(Event::next_call, {0, 1}).add(Event::whole_call, {0});
+  seeds.push_back({"known_withdrawn_call", withdrawn.add(Event::withdraw, {0}).add(Event::sum_ready).bytes()});
   ScriptWriter flood;
   seeds.push_back({"known_groups_without_description", flood.bad_join(0, BadJoin::flood, 0).bytes()});
 }

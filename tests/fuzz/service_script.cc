@@ -210,7 +210,8 @@ class Runner final : private MessageSink {
       case Event::cancel_here:
         return cancel_here(group);
       case Event::withdraw:
-        return withdraw(group);
+        if (options_.threads == 1 || Mended::withdrawn_calls_are_not_summed) withdraw(group);
+        return;
       case Event::new_group:
         return new_group(group);
       case Event::join_all:

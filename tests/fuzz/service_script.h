@@ -74,6 +74,7 @@ struct Mended {
   static constexpr bool summed_chunks_are_not_taken_again = false;
   static constexpr bool refused_joins_reserve_nothing = false;
   static constexpr bool groups_without_description_are_bounded = false;
+  static constexpr bool withdrawn_calls_are_not_summed = false;  // with several threads
 };
 
 struct ScriptReport {
