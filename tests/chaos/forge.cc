@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chaos/forge.h"
+
+#include "chaos/dice.h"
+#include "wire/header.h"
+
+namespace hps::chaos {
+namespace {
+
+using wire::MessageType;
+
+std::vector<std::byte> random_bytes(Dice& dice, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(dice.next());
+  return bytes;
+}
+
+Captured with_header(const Captured& captured, const wire::Header& header) {
+  const wire::HeaderBytes bytes = wire::encode(header);
+  return {captured.source, {bytes.begin(), bytes.end()}, captured.payload};
+}
+
+// A header that decodes, of fields that are small as often as not, for handles and numbers are small. A JOIN would be
+// believed: anybody may describe a group.
+Captured random_fields(Dice& dice, std::uint32_t token) {
+  const auto number = [&] { return static_cast<std::uint32_t>(dice.one_in(2) ? dice.below(8) : dice.next()); };
+  wire::Header header;
+  header.type = static_cast<MessageType>(dice.between(1, wire::message_types - 1));
+  header.plan = static_cast<std::uint16_t>(dice.between(2, 100));
+  header.token = token;
+  header.handle = number();
+  header.sequence = number();
+  header.chunk = dice.one_in(2) ? 1000 + number() % 1000 : static_cast<std::uint32_t>(dice.next());
+  header.signature.count = number();
+  return with_header({0, {}, random_bytes(dice, dice.below(200))}, header);
+}
+
+void cut(Dice& dice, std::vector<std::byte>& bytes) { bytes.resize(dice.below(bytes.size())); }
+
+Captured truncate(Dice& dice, Captured message) {
+  cut(dice, message.payload.empty() || dice.one_in(3) ? message.header : message.payload);
+  return message;
+}
+
+// What a member could really have called with, were it another call.
+Captured flip_signature(Dice& dice, const Captured& captured, wire::Header header) {
+  switch (dice.below(3)) {
+    case 0:
+      header.signature.count ^= 1ull << dice.below(20);
+      break;
+    case 1:
+      header.signature.op = header.signature.op == Op::sum ? Op::prod : Op::sum;
+      break;
+    default:
+      header.signature.datatype = header.signature.datatype == Datatype::int32 ? Datatype::int16 : Datatype::int32;
+      break;
+  }
+  return with_header(captured, header);
+}
+
+Captured flip_any(Dice& dice, Captured message) {
+  for (std::uint64_t flips = dice.between(1, 3); flips > 0; --flips)
+    message.header[dice.below(message.header.size())] ^= std::byte{1} << dice.below(8);
+  return message;
+}
+
+}  // namespace
+
+std::optional<Captured> forge(const Fault& fault, std::uint32_t token, const std::vector<Captured>& captured) {
+  Dice dice(fault.random);
+  if (fault.kind == Fault::Kind::random_bytes)
+    return Captured{0, random_bytes(dice, dice.one_in(2) ? wire::header_bytes : dice.below(80)),
+                    random_bytes(dice, dice.below(200))};
+  if (fault.kind == Fault::Kind::random_fields) return random_fields(dice, token);
+  if (captured.empty()) return std::nullopt;
+  const Captured& message = captured[dice.below(captured.size())];
+  wire::Header header;
+  if (!wire::decode(message.header, &header)) return std::nullopt;
+  switch (fault.kind) {
+    case Fault::Kind::wrong_token:
+      header.token ^= 1u << dice.below(32);
+      return with_header(message, header);
+    case Fault::Kind::truncate:
+      return truncate(dice, message);
+    case Fault::Kind::flip_signature:
+      // A grant of credits has its number there.
+      if (header.type == MessageType::credit) return std::nullopt;
+      return flip_signature(dice, message, header);
+    case Fault::Kind::flip_any:
+      return flip_any(dice, message);
+    default:
+      return message;
+  }
+}
+
+}  // namespace hps::chaos
