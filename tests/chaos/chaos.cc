@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// chaos [--seed N] [--runs R] [--seeds FILE] [--verbose]: random schedules of calls and faults, in virtual time.
+// chaos [--seed N] [--runs R] [--seeds FILE] [--keep-going] [--verbose] [--trace]: random schedules of calls and
+// faults, in virtual time.
 //
 // Replays the seeds of FILE, then runs R schedules of seeds N, N+1, ... A schedule with faults runs twice: without them
 // first, which tells how long it is and checks it too. The first that fails is printed, with its seed; the same seed
@@ -23,6 +24,7 @@ struct Options {
   std::uint64_t runs = 100;
   std::string seeds_file;
   bool verbose = false;
+  bool trace = false;
   bool keep_going = false;  // count the seeds that fail, instead of stopping at the first
 };
 
@@ -32,8 +34,9 @@ struct RunResult {
   std::uint64_t hash = 0;
 };
 
-RunResult run_world(const Schedule& schedule, const Kinds& kinds, std::uint64_t messages) {
+RunResult run_world(const Schedule& schedule, const Kinds& kinds, std::uint64_t messages, bool trace) {
   World world(schedule, kinds, messages);
+  if (trace) world.trace();
   const bool ended = world.run();
   return {check(world, kinds, ended), world.cluster().network().messages(), world.cluster().hash()};
 }
@@ -42,13 +45,13 @@ bool passes(std::uint64_t seed, const Options& options) {
   const Kinds kinds;
   const Schedule schedule = make_schedule(seed, kinds);
   if (options.verbose) std::fputs(describe(schedule).c_str(), stdout);
-  RunResult result = run_world(schedule, kinds, 0);
+  RunResult result = run_world(schedule, kinds, 0, options.trace);
   const char* which = "without faults";
   if (result.wrong.empty() && !schedule.faults.empty()) {
     if (options.verbose)
       std::printf("  without faults: %llu messages, hash %016llx\n", static_cast<unsigned long long>(result.messages),
                   static_cast<unsigned long long>(result.hash));
-    result = run_world(schedule, kinds, std::max<std::uint64_t>(result.messages, 1));
+    result = run_world(schedule, kinds, std::max<std::uint64_t>(result.messages, 1), options.trace);
     which = "with its faults";
   }
   if (options.verbose)
@@ -72,6 +75,8 @@ bool parse(int argc, char** argv, Options* options) {
     const char* const value = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--verbose") {
       options->verbose = true;
+    } else if (word == "--trace") {
+      options->verbose = options->trace = true;
     } else if (word == "--keep-going") {
       options->keep_going = true;
     } else if (word == "--seeds" && *value != '\0') {
@@ -104,7 +109,7 @@ bool read_seeds(const std::string& path, std::vector<std::uint64_t>* seeds) {
 int run(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, &options)) {
-    std::fputs("usage: chaos [--seed N] [--runs R] [--seeds FILE] [--keep-going] [--verbose]\n", stderr);
+    std::fputs("usage: chaos [--seed N] [--runs R] [--seeds FILE] [--keep-going] [--verbose] [--trace]\n", stderr);
     return 2;
   }
   std::vector<std::uint64_t> seeds;

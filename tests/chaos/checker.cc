@@ -96,7 +96,6 @@ class Checker {
       found_ << where_ << "not the member's own error: " << outcome.status.to_string() << '\n';
   }
 
-  // Where somebody was lost, more may be left than there should be: kinds.h.
   void check_rank(std::uint32_t rank) {
     const RankState& state = world_.ranks()[rank];
     Cluster& cluster = world_.cluster();
@@ -104,11 +103,18 @@ class Checker {
     where_ = "rank " + std::to_string(rank) + ": ";
     if (cluster.tap(rank).sends_under_way() != 0) found_ << where_ << "sends that were never told\n";
     if (cluster.engine(rank).busy()) found_ << where_ << "is still busy\n";
-    if (world_.lost_somebody() && !kinds_.leaks_after_loss) return;
+    if (something_failed() && !kinds_.leaks_after_failure) return;
     const Service& service = cluster.engine(rank).service();
     if (cluster.engine(rank).retiring()) found_ << where_ << "has groups that never ended their leave\n";
     if (service.groups() != 0) found_ << where_ << "serves " << service.groups() << " groups in the end\n";
     if (service.reserved_bytes() != 0) found_ << where_ << service.reserved_bytes() << " bytes are still reserved\n";
+  }
+
+  bool something_failed() const {
+    const auto in_trouble = [](const auto& call) { return call->plan().trouble != Trouble::none; };
+    return std::any_of(world_.groups().begin(), world_.groups().end(), [&](const GroupState& group) {
+      return group.harmed_at != never_ns || std::any_of(group.calls.begin(), group.calls.end(), in_trouble);
+    });
   }
 
   World& world_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What faults do to a World.
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "chaos/forge.h"
@@ -11,7 +12,10 @@ namespace hps::chaos {
 void World::inject_next() {
   const Fault fault = faults_.back();
   faults_.pop_back();
-  if (ranks_[fault.rank].life == RankState::Life::alive) inject(fault);
+  if (ranks_[fault.rank].life != RankState::Life::alive) return;
+  if (traces_)
+    std::printf("  %lld ns, %s of rank %u\n", static_cast<long long>(now()), name_of(fault.kind), fault.rank);
+  inject(fault);
 }
 
 void World::inject(const Fault& fault) {
@@ -97,7 +101,6 @@ bool World::needs(std::size_t group, std::uint32_t rank) const {
 }
 
 void World::harm(std::uint32_t rank, std::optional<std::uint32_t> other) {
-  lost_somebody_ = true;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (needs(g, rank) && (!other || needs(g, *other))) groups_[g].harmed_at = std::min(groups_[g].harmed_at, now());
   }

@@ -14,9 +14,19 @@ struct Kinds {
   bool mismatched_algorithms = false;
   // Several groups at once where HPS_SERVE_MEMORY holds only one: two may wait for each other at two owners.
   bool tight_memory_for_many = false;
-  // What must be gone in the end even where a rank was lost: today groups stay at owners that miss the loss of a member
-  // which still waits to JOIN, and failed groups that close JOIN again.
-  bool leaks_after_loss = false;
+  // What must be gone in the end even where a call failed or a rank was lost. Membership::closed() forgets links that
+  // are open with a second JOIN unanswered: nobody takes leave of that owner. Services miss the loss of a member that
+  // still waits to JOIN, and failed groups that close JOIN again.
+  bool leaks_after_failure = false;
+  // A group whose last calls fail at an owner, or need no messages: who has joined leaves, the owner forgets the group
+  // and the failure, and a member that comes later waits there for an answer to its JOIN.
+  bool failure_at_the_end = false;
+  // Groups that open, or are being opened, when a connection between two of their ranks has been lost: the Engine tells
+  // a loss once, to the groups that are open then, and a member that only waits for the other never learns of it.
+  bool groups_after_loss = false;
+  // Workers that end as HPS without HPS_Init does, when their own part is done: others, whose last call needs nothing
+  // from them any more, take their goodbye for a failure of that call.
+  bool leave_early = false;
 };
 
 }  // namespace hps::chaos

@@ -115,6 +115,9 @@ void choose_groups(Dice& dice, const Kinds& kinds, Schedule* schedule) {
     const std::uint64_t calls = dice.between(1, 6);
     for (std::uint64_t c = 0; c < calls; ++c)
       group.calls.push_back(choose_call(dice, *schedule, kinds, group.members.size(), troubled));
+    CallPlan& last = group.calls.back();
+    if (!kinds.failure_at_the_end) last.trouble = Trouble::none;
+    if (!kinds.failure_at_the_end && last.count == 0) last.count = 1;
     schedule->groups.push_back(std::move(group));
   }
   const bool may_be_tight = groups == 1 || one_at_a_time || kinds.tight_memory_for_many;
@@ -144,7 +147,7 @@ Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
   choose_job(dice, &schedule);
   choose_plan(dice, &schedule);
   choose_groups(dice, kinds, &schedule);
-  schedule.leave_early = dice.one_in(8);
+  schedule.leave_early = dice.one_in(8) && kinds.leave_early;
   const std::uint64_t faults = dice.one_in(3) ? 0 : dice.between(1, 4);
   for (std::uint64_t i = 0; i < faults && schedule.ranks() > 1; ++i)
     schedule.faults.push_back(choose_fault(dice, schedule));

@@ -6,12 +6,15 @@
 #define HPS_TESTS_CHAOS_TAP_H
 
 #include <cstdint>
+#include <cstdio>
+#include <iterator>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "transport/fake/network.h"
 #include "transport/transport.h"
+#include "wire/header.h"
 
 namespace hps::chaos {
 
@@ -43,6 +46,7 @@ class Tap final : public Transport, private TransportHandler {
     transport.set_handler(*this);
   }
   void keep_messages() noexcept { keeps_ = true; }
+  void print_messages() noexcept { prints_ = true; }
 
   void set_handler(TransportHandler& handler) noexcept override { handler_ = &handler; }
   std::size_t max_chunk_bytes() const noexcept override { return transport_->max_chunk_bytes(); }
@@ -85,6 +89,7 @@ class Tap final : public Transport, private TransportHandler {
     hash_.add(header);
     hash_.add(payload.size());
     if (keeps_) capture(source, header, payload);
+    if (prints_) print(source, header, payload);
     handler_->on_message(source, header, payload);
   }
   void on_peer_failed(Rank peer, const Status& why) noexcept override { handler_->on_peer_failed(peer, why); }
@@ -93,12 +98,28 @@ class Tap final : public Transport, private TransportHandler {
     captured_[next_++ % most_captured] = {source, {header.begin(), header.end()}, {payload.begin(), payload.end()}};
   }
 
+  void print(Rank source, ConstBytes bytes, ConstBytes payload) const {
+    wire::Header header;
+    if (!wire::decode(bytes, &header)) return;
+    std::printf("    %lld ns, rank %d -> %d: %s, handle %x, sequence %u, chunk %u, count %llu; %zu bytes\n",
+                static_cast<long long>(network_.now()), source, self_, name_of(header.type), header.handle,
+                header.sequence, header.chunk, static_cast<unsigned long long>(header.signature.count), payload.size());
+  }
+  static const char* name_of(wire::MessageType type) noexcept {
+    constexpr const char* names[] = {"join",     "join_reply", "leave",        "leave_reply", "push",
+                                     "result",   "credit",     "exchange",     "abort",       "cancel",
+                                     "shutdown", "goodbye",    "goodbye_reply"};
+    static_assert(std::size(names) == wire::message_types);
+    return names[static_cast<std::size_t>(type)];
+  }
+
   const Rank self_;
   const fake::Network& network_;
   RunHash& hash_;
   Transport* transport_ = nullptr;
   TransportHandler* handler_ = nullptr;
   bool keeps_ = false;
+  bool prints_ = false;
   std::size_t next_ = 0;
   std::vector<Captured> captured_;
   std::unordered_map<const SendCompletion*, std::unique_ptr<Sending>> sends_;

@@ -2,6 +2,7 @@
 #include "chaos/world.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace hps::chaos {
@@ -41,8 +42,29 @@ World::~World() {
 }
 
 bool World::fault_is_due() {
-  if (faults_.empty()) return false;
+  if (faults_.empty() || must_wait(faults_.back())) return false;
   return static_cast<double>(cluster_->network().messages()) >= faults_.back().place * static_cast<double>(messages_);
+}
+
+void World::trace() {
+  traces_ = true;
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) cluster_->tap(rank).print_messages();
+}
+
+void World::say(const char* what, std::size_t group, std::uint32_t member) {
+  if (!traces_) return;
+  std::printf("  %lld ns, rank %d %s (group %zu, member %u, call %zu)\n", static_cast<long long>(now()),
+              schedule_.groups[group].members[member], what, group, member,
+              groups_[group].members[member].next_call + 1);
+}
+
+// Losses wait while groups open, unless Kinds says otherwise.
+bool World::must_wait(const Fault& fault) const {
+  if (kinds_.groups_after_loss || fault.kind < Fault::Kind::cut) return false;
+  return std::any_of(groups_.begin(), groups_.end(), [](const GroupState& group) {
+    return group.opened && std::any_of(group.members.begin(), group.members.end(),
+                                       [](const MemberState& member) { return !member.opened; });
+  });
 }
 
 bool World::run() {
@@ -98,7 +120,8 @@ void World::open_group(std::size_t group) {
   const GroupPlan& plan = schedule_.groups[group];
   GroupState& state = groups_[group];
   const auto lives = [&](Rank rank) { return ranks_[static_cast<std::size_t>(rank)].survives(); };
-  if (!std::all_of(plan.members.begin(), plan.members.end(), lives)) {
+  const bool harmed = state.harmed_at != never_ns && !kinds_.groups_after_loss;
+  if (harmed || !std::all_of(plan.members.begin(), plan.members.end(), lives)) {
     state.skipped = true;
     return open_next_if_over(group);
   }
@@ -118,6 +141,8 @@ void World::open_group(std::size_t group) {
 
 void World::open_member(std::size_t group, std::uint32_t member, const wire::GroupSpec& spec,
                         const std::vector<std::uint32_t>& handles) {
+  say("opens", group, member);
+  groups_[group].members[member].opened = true;
   // It can fail only where a forged message has described the group before.
   if (!groups_[group].members[member].membership->open(spec, handles).ok()) return close_member(group, member);
   plan_next(group, member);
@@ -135,6 +160,7 @@ void World::plan_next(std::size_t group, std::uint32_t member) {
 }
 
 void World::start_call(std::size_t group, std::uint32_t member) {
+  say("calls", group, member);
   MemberState& state = groups_[group].members[member];
   Call& call = *groups_[group].calls[state.next_call];
   if (call.plan().trouble == CallPlan::Trouble::local_failure && call.plan().odd_member == member) {
@@ -149,6 +175,7 @@ void World::start_call(std::size_t group, std::uint32_t member) {
 }
 
 void World::close_member(std::size_t group, std::uint32_t member) {
+  say("closes", group, member);
   MemberState& state = groups_[group].members[member];
   state.closed = true;
   const auto rank = static_cast<std::uint32_t>(schedule_.groups[group].members[member]);
@@ -182,6 +209,7 @@ void World::after_step(std::uint32_t rank) {
       if (schedule_.groups[g].members[m] != static_cast<Rank>(rank) || !member.running || !member.running->done())
         continue;
       member.running->finish(now());
+      say(groups_[g].calls[member.next_call]->outcomes[m].status.to_string().c_str(), g, m);
       member.running.reset();
       ++member.next_call;
       plan_next(g, m);

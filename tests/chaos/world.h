@@ -20,6 +20,7 @@ struct MemberState {
   Membership* membership = nullptr;  // while it is open
   std::size_t next_call = 0;
   std::unique_ptr<CallOnMember> running;
+  bool opened = false;
   bool closed = false;
 };
 
@@ -50,6 +51,8 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  // Prints every message that is delivered, and what the schedule does.
+  void trace();
   // Runs until nothing is left to happen. False where that does not come: it was given up.
   bool run();
 
@@ -59,8 +62,6 @@ class World {
   const std::vector<RankState>& ranks() const noexcept { return ranks_; }
   // A forged message may have changed anything: only crashes count.
   bool anything_goes() const noexcept { return anything_goes_; }
-  // Some connection was lost, or some rank.
-  bool lost_somebody() const noexcept { return lost_somebody_; }
 
  private:
   using Action = std::function<void()>;
@@ -73,6 +74,7 @@ class World {
   void on_rank(Rank rank, TimeNs time, Action action);
   void do_on_rank(std::uint32_t rank, const Action& action);
   bool fault_is_due();
+  bool must_wait(const Fault& fault) const;
 
   void plan_opening(std::size_t group);
   void open_group(std::size_t group);
@@ -86,6 +88,7 @@ class World {
   void after_step(std::uint32_t rank);
   void leave_if_done(std::uint32_t rank);
 
+  void say(const char* what, std::size_t group, std::uint32_t member);
   void inject_next();
   void inject(const Fault& fault);
   void stop(const Fault& fault);
@@ -108,7 +111,7 @@ class World {
   std::multimap<TimeNs, Action> actions_;
   std::vector<Fault> faults_;  // to come, the next one last
   bool anything_goes_ = false;
-  bool lost_somebody_ = false;
+  bool traces_ = false;
 };
 
 }  // namespace hps::chaos
