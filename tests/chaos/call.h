@@ -64,6 +64,7 @@ class CallOnMember {
   static constexpr std::byte untouched{0xa5};
 
   std::byte* receive() noexcept { return buffer_.data() + guard_bytes; }
+  void compare(Outcome* outcome);
   bool guards_broken() const noexcept;
 
   Call& call_;

@@ -7,6 +7,7 @@
 // does the same again, on any machine.
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -91,9 +92,10 @@ bool parse(int argc, char** argv, Options* options) {
   return true;
 }
 
-// One number a line; what follows # is for people.
+// One number a line; what follows # is for people. ctest runs in the build folder and says where the sources are.
 bool read_seeds(const std::string& path, std::vector<std::uint64_t>* seeds) {
-  std::ifstream file(path);
+  const char* const sources = std::getenv("HPS_TEST_SRCDIR");
+  std::ifstream file(sources == nullptr ? path : std::string(sources) + "/" + path);
   if (!file) return false;
   for (std::string line; std::getline(file, line);) {
     line.erase(std::min(line.find('#'), line.size()));

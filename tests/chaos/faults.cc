@@ -55,7 +55,7 @@ void World::slow(const Fault& fault) {
 
 void World::forge_message(const Fault& fault) {
   const std::optional<Captured> message =
-      forge(fault, Cluster::token(fault.rank), cluster_->tap(fault.rank).captured());
+      forge(fault, kinds_, Cluster::token(fault.rank), cluster_->tap(fault.rank).captured());
   if (!message) return;
   if (fault.kind == Fault::Kind::flip_any) anything_goes_ = true;
   if (fault.kind == Fault::Kind::flip_signature) harm(fault.rank);

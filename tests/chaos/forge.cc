@@ -64,18 +64,39 @@ Captured flip_any(Dice& dice, Captured message) {
   return message;
 }
 
+std::optional<Captured> forge_from_nothing(const Fault& fault, std::uint32_t token) {
+  Dice dice(fault.random);
+  const std::size_t bytes = dice.one_in(2) ? wire::header_bytes : dice.below(80);
+  if (fault.kind == Fault::Kind::random_bytes)
+    return Captured{0, random_bytes(dice, bytes), random_bytes(dice, dice.below(200))};
+  if (fault.kind == Fault::Kind::random_fields) return random_fields(dice, token);
+  return std::nullopt;
+}
+
+// Whether the fault may send this message again.
+bool may_come_again(const Fault& fault, const Kinds& kinds, MessageType type) {
+  switch (fault.kind) {
+    case Fault::Kind::wrong_token:
+    case Fault::Kind::flip_any:
+      return true;
+    case Fault::Kind::flip_signature:
+      // A grant of credits has its number there.
+      return type != MessageType::credit && (type != MessageType::join || kinds.replayed_joins);
+    default:
+      return type != MessageType::join || kinds.replayed_joins;
+  }
+}
+
 }  // namespace
 
-std::optional<Captured> forge(const Fault& fault, std::uint32_t token, const std::vector<Captured>& captured) {
-  Dice dice(fault.random);
-  if (fault.kind == Fault::Kind::random_bytes)
-    return Captured{0, random_bytes(dice, dice.one_in(2) ? wire::header_bytes : dice.below(80)),
-                    random_bytes(dice, dice.below(200))};
-  if (fault.kind == Fault::Kind::random_fields) return random_fields(dice, token);
+std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t token,
+                              const std::vector<Captured>& captured) {
+  if (auto made = forge_from_nothing(fault, token)) return made;
   if (captured.empty()) return std::nullopt;
+  Dice dice(fault.random);
   const Captured& message = captured[dice.below(captured.size())];
   wire::Header header;
-  if (!wire::decode(message.header, &header)) return std::nullopt;
+  if (!wire::decode(message.header, &header) || !may_come_again(fault, kinds, header.type)) return std::nullopt;
   switch (fault.kind) {
     case Fault::Kind::wrong_token:
       header.token ^= 1u << dice.below(32);
@@ -83,8 +104,6 @@ std::optional<Captured> forge(const Fault& fault, std::uint32_t token, const std
     case Fault::Kind::truncate:
       return truncate(dice, message);
     case Fault::Kind::flip_signature:
-      // A grant of credits has its number there.
-      if (header.type == MessageType::credit) return std::nullopt;
       return flip_signature(dice, message, header);
     case Fault::Kind::flip_any:
       return flip_any(dice, message);

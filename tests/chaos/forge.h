@@ -11,7 +11,8 @@
 namespace hps::chaos {
 
 // What the fault sends; nothing where it has no message to start from. `token` is the receiver's.
-std::optional<Captured> forge(const Fault& fault, std::uint32_t token, const std::vector<Captured>& captured);
+std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t token,
+                              const std::vector<Captured>& captured);
 
 }  // namespace hps::chaos
 

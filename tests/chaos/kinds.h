@@ -10,8 +10,11 @@ struct Kinds {
   // Ranks that stop for good, and ranks killed before they had a connection to those who wait for them: only a time-out
   // finds them. While this is off a kill is told to every rank.
   bool time_outs = false;
-  // Counts that lead members to different algorithms, or to none: their messages never meet, and the call hangs.
-  bool mismatched_algorithms = false;
+  // Calls that do not match where owners sum. The call hangs if messages never meet: members use different algorithms,
+  // or none, or wait for owners that member 0 has no chunk for, and so does not describe the group to. And a member
+  // that comes late hangs if an owner has forgotten the mismatch: it does when this rank calls again with no chunk
+  // there.
+  bool mismatch_at_owners = false;
   // Several groups at once where HPS_SERVE_MEMORY holds only one: two may wait for each other at two owners.
   bool tight_memory_for_many = false;
   // What must be gone in the end even where a call failed or a rank was lost. Membership::closed() forgets links that
@@ -24,6 +27,9 @@ struct Kinds {
   // Groups that open, or are being opened, when a connection between two of their ranks has been lost: the Engine tells
   // a loss once, to the groups that are open then, and a member that only waits for the other never learns of it.
   bool groups_after_loss = false;
+  // A JOIN that comes twice, which no transport does: the refusal of the second may overtake the answer to the first,
+  // and then fails the group; where the group has been left, it lives again for ever.
+  bool replayed_joins = false;
   // Workers that end as HPS without HPS_Init does, when their own part is done: others, whose last call needs nothing
   // from them any more, take their goodbye for a failure of that call.
   bool leave_early = false;

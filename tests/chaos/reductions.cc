@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chaos/reductions.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "reference/tree.h"
@@ -15,22 +16,48 @@ ByteVector to_bytes(const std::vector<T>& values) {
   return bytes;
 }
 
+// Contributions go round in this many values, from a start of their own, and so do results: values and reference are
+// computed for one round, which is what lets thousands of runs pass in seconds. Chunks are multiples of 64 bytes, so
+// that a prime tells a chunk from one in another place.
+constexpr std::size_t round_length = 1021;
+
+template <class T>
+const std::vector<T>& round_of_values() {
+  static const std::vector<T> all = [] {
+    reference::Random random(round_length);
+    std::vector<T> values(round_length);
+    for (T& value : values) value = reference::any_value<T>(random);
+    return values;
+  }();
+  return all;
+}
+
 template <class T>
 ByteVector values(std::uint64_t seed, std::uint64_t count) {
-  reference::Random random(seed);
+  const std::vector<T>& round = round_of_values<T>();
   std::vector<T> result(count);
-  for (T& value : result) value = reference::any_value<T>(random);
+  for (std::uint64_t i = 0, at = seed % round_length; i < count; ++i) {
+    result[i] = round[at];
+    if (++at == round_length) at = 0;
+  }
   return to_bytes(result);
 }
 
 template <class T>
 ByteVector expected(const Layout& layout, Op op, const std::vector<ByteVector>& contributions) {
-  std::vector<std::vector<T>> values;
-  for (const ByteVector& bytes : contributions) {
-    values.emplace_back(bytes.size() / sizeof(T));
-    if (!bytes.empty()) std::memcpy(static_cast<void*>(values.back().data()), bytes.data(), bytes.size());
+  const std::size_t bytes = contributions.front().size();
+  std::vector<std::vector<T>> first_round;
+  for (const ByteVector& contribution : contributions) {
+    first_round.emplace_back(std::min(bytes / sizeof(T), round_length));
+    if (bytes != 0)
+      std::memcpy(static_cast<void*>(first_round.back().data()), contribution.data(),
+                  first_round.back().size() * sizeof(T));
   }
-  return to_bytes(reference::evaluate<T>(layout, op, values));
+  ByteVector result = to_bytes(reference::evaluate<T>(layout, op, first_round));
+  const std::size_t round_bytes = result.size();
+  result.resize(bytes);
+  for (std::size_t i = round_bytes; i < bytes; ++i) result[i] = result[i - round_bytes];
+  return result;
 }
 
 template <class T>

@@ -56,17 +56,19 @@ std::vector<TimeNs> choose_delays(Dice& dice, std::size_t members) {
   return delays;
 }
 
-// Another signature. Where the algorithm follows from the size, another size may mean another algorithm.
+bool by_doubling(const Schedule& schedule) { return schedule.plan.algorithm == Algorithm::recursive_doubling; }
+
+// Another signature. But for recursive doubling, another size may mean other owners or another algorithm.
 void choose_mismatch(Dice& dice, const Schedule& schedule, const Kinds& kinds, CallPlan* call) {
   const auto& all = reductions();
   const std::size_t bytes = datatype_bytes(all[call->reduction].datatype);
   call->odd_count = call->count;
   call->odd_reduction = call->reduction;
-  const bool any_size = kinds.mismatched_algorithms || schedule.plan.algorithm != Algorithm::automatic;
+  const bool any_size = kinds.mismatch_at_owners || by_doubling(schedule);
   if (any_size && dice.one_in(2)) {
     const std::uint64_t other = choose_count(dice, schedule, bytes);
     call->odd_count = other == call->count ? other + 1 : other;
-    if (call->odd_count == 0 && !kinds.mismatched_algorithms) call->odd_count = call->count + 1;
+    if (call->odd_count == 0 && !kinds.mismatch_at_owners) call->odd_count = call->count + 1;
     return;
   }
   std::vector<std::size_t> choices;
@@ -84,6 +86,7 @@ CallPlan choose_call(Dice& dice, const Schedule& schedule, const Kinds& kinds, s
   call.delays_ns = choose_delays(dice, members);
   if (!troubled || members < 2 || !dice.one_in(4)) return call;
   call.trouble = dice.pick({Trouble::mismatch, Trouble::local_failure});
+  if (!kinds.mismatch_at_owners && !by_doubling(schedule)) call.trouble = Trouble::local_failure;
   call.odd_member = dice.below(members);
   if (call.count == 0) call.count = 1;
   if (call.trouble == Trouble::mismatch) choose_mismatch(dice, schedule, kinds, &call);
