@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// chaos [--seed N] [--runs R] [--seeds FILE] [--keep-going] [--verbose] [--trace]: random schedules of calls and
-// faults, in virtual time.
+// chaos [--seed N] [--runs R] [--seeds FILE] [--kind NAME] [--keep-going] [--verbose] [--trace]: random schedules of
+// calls and faults, in virtual time.
 //
 // Replays the seeds of FILE, then runs R schedules of seeds N, N+1, ... A schedule with faults runs twice: without them
 // first, which tells how long it is and checks it too. The first that fails is printed, with its seed; the same seed
-// does the same again, on any machine.
+// does the same again, on any machine. --kind turns on a kind of schedule that is off, as it finds a known fault
+// (kinds.h); --keep-going counts the seeds that fail; --trace prints every message.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@ struct Options {
   std::string seeds_file;
   bool verbose = false;
   bool trace = false;
+  Kinds kinds;
   bool keep_going = false;  // count the seeds that fail, instead of stopping at the first
 };
 
@@ -43,7 +45,7 @@ RunResult run_world(const Schedule& schedule, const Kinds& kinds, std::uint64_t 
 }
 
 bool passes(std::uint64_t seed, const Options& options) {
-  const Kinds kinds;
+  const Kinds& kinds = options.kinds;
   const Schedule schedule = make_schedule(seed, kinds);
   if (options.verbose) std::fputs(describe(schedule).c_str(), stdout);
   RunResult result = run_world(schedule, kinds, 0, options.trace);
@@ -70,6 +72,15 @@ bool parse(const char* text, std::uint64_t* number) {
   return error == std::errc() && rest == end && rest != text;
 }
 
+bool turn_on(const char* name, Kinds* kinds) {
+  for (const NamedKind& one : named_kinds) {
+    if (std::strcmp(one.name, name) != 0) continue;
+    kinds->*one.kind = true;
+    return true;
+  }
+  return false;
+}
+
 bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -80,6 +91,9 @@ bool parse(int argc, char** argv, Options* options) {
       options->verbose = options->trace = true;
     } else if (word == "--keep-going") {
       options->keep_going = true;
+    } else if (word == "--kind") {
+      if (!turn_on(value, &options->kinds)) return false;
+      ++i;
     } else if (word == "--seeds" && *value != '\0') {
       options->seeds_file = argv[++i];
     } else if (word == "--seed" || word == "--runs") {
@@ -111,7 +125,8 @@ bool read_seeds(const std::string& path, std::vector<std::uint64_t>* seeds) {
 int run(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, &options)) {
-    std::fputs("usage: chaos [--seed N] [--runs R] [--seeds FILE] [--keep-going] [--verbose] [--trace]\n", stderr);
+    std::fputs("usage: chaos [--seed N] [--runs R] [--seeds FILE] [--kind NAME] [--keep-going] [--verbose] [--trace]\n",
+               stderr);
     return 2;
   }
   std::vector<std::uint64_t> seeds;

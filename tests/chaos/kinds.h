@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kinds: which kinds of schedule are made at all. A kind that finds a known fault in HPS is off, with the reason, so
-// that the others go on being checked; it is turned on here when the fault is mended.
+// that the others go on being checked; it is turned on here when the fault is mended, and by --kind NAME before.
 #ifndef HPS_TESTS_CHAOS_KINDS_H
 #define HPS_TESTS_CHAOS_KINDS_H
 
@@ -33,6 +33,23 @@ struct Kinds {
   // Workers that end as HPS without HPS_Init does, when their own part is done: others, whose last call needs nothing
   // from them any more, take their goodbye for a failure of that call.
   bool leave_early = false;
+};
+
+struct NamedKind {
+  const char* name;
+  bool Kinds::*kind;
+};
+
+// For the command line: chaos --kind NAME.
+inline constexpr NamedKind named_kinds[] = {
+    {"time_outs", &Kinds::time_outs},
+    {"mismatch_at_owners", &Kinds::mismatch_at_owners},
+    {"tight_memory_for_many", &Kinds::tight_memory_for_many},
+    {"leaks_after_failure", &Kinds::leaks_after_failure},
+    {"failure_at_the_end", &Kinds::failure_at_the_end},
+    {"groups_after_loss", &Kinds::groups_after_loss},
+    {"replayed_joins", &Kinds::replayed_joins},
+    {"leave_early", &Kinds::leave_early},
 };
 
 }  // namespace hps::chaos

@@ -141,6 +141,16 @@ Fault choose_fault(Dice& dice, const Schedule& schedule) {
   return fault;
 }
 
+// Whether something of a group may stay at its owners, and with it their memory.
+bool may_leak(const Schedule& schedule) {
+  const auto in_trouble = [](const CallPlan& call) { return call.trouble != Trouble::none; };
+  const auto harms = [](const Fault& fault) { return fault.kind >= Fault::Kind::flip_signature; };
+  return std::any_of(schedule.faults.begin(), schedule.faults.end(), harms) ||
+         std::any_of(schedule.groups.begin(), schedule.groups.end(), [&](const GroupPlan& group) {
+           return std::any_of(group.calls.begin(), group.calls.end(), in_trouble);
+         });
+}
+
 }  // namespace
 
 Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
@@ -154,6 +164,7 @@ Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
   const std::uint64_t faults = dice.one_in(3) ? 0 : dice.between(1, 4);
   for (std::uint64_t i = 0; i < faults && schedule.ranks() > 1; ++i)
     schedule.faults.push_back(choose_fault(dice, schedule));
+  if (!kinds.leaks_after_failure && schedule.groups.size() > 1 && may_leak(schedule)) schedule.tight_memory = false;
   return schedule;
 }
 
