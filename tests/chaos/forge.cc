@@ -80,10 +80,12 @@ bool may_come_again(const Fault& fault, const Kinds& kinds, MessageType type) {
     case Fault::Kind::flip_any:
       return true;
     case Fault::Kind::flip_signature:
-      // A grant of credits has its number there.
-      return type != MessageType::credit && (type != MessageType::join || kinds.replayed_joins);
+      // To an owner it is a call that does not match. A grant of credits has its number there.
+      return type == MessageType::exchange || (kinds.mismatch_at_owners && type == MessageType::push);
+    case Fault::Kind::duplicate:
+      return kinds.replays || (type != MessageType::join && type != MessageType::push);
     default:
-      return type != MessageType::join || kinds.replayed_joins;
+      return kinds.replays || type != MessageType::join;
   }
 }
 

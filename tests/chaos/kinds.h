@@ -27,9 +27,11 @@ struct Kinds {
   // Groups that open, or are being opened, when a connection between two of their ranks has been lost: the Engine tells
   // a loss once, to the groups that are open then, and a member that only waits for the other never learns of it.
   bool groups_after_loss = false;
-  // A JOIN that comes twice, which no transport does: the refusal of the second may overtake the answer to the first,
-  // and then fails the group; where the group has been left, it lives again for ever.
-  bool replayed_joins = false;
+  // A JOIN or a push that comes twice, which no transport does. JOIN: the refusal of the second may overtake the answer
+  // to the first, and then fails the group; where the group has been left, it lives again for ever. Push: of a chunk
+  // that has been summed it is no duplicate to the owner, which with one remote member sums it again and takes the call
+  // to be over before its last chunks have come.
+  bool replays = false;
   // Workers that end as HPS without HPS_Init does, when their own part is done: others, whose last call needs nothing
   // from them any more, take their goodbye for a failure of that call.
   bool leave_early = false;
@@ -48,7 +50,7 @@ inline constexpr NamedKind named_kinds[] = {
     {"leaks_after_failure", &Kinds::leaks_after_failure},
     {"failure_at_the_end", &Kinds::failure_at_the_end},
     {"groups_after_loss", &Kinds::groups_after_loss},
-    {"replayed_joins", &Kinds::replayed_joins},
+    {"replays", &Kinds::replays},
     {"leave_early", &Kinds::leave_early},
 };
 
