@@ -8,6 +8,25 @@ namespace hps {
 
 using wire::MessageType;
 
+namespace {
+
+// Whether calls wait for what these messages bring; others only look after calls, and may come after their receiver has
+// ended in good order.
+bool is_needed(MessageType type) {
+  switch (type) {
+    case MessageType::abort:
+    case MessageType::inquiry:
+    case MessageType::report:
+    case MessageType::ping:
+    case MessageType::pong:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
 // A message whose payload was handed over. It owns itself while it is under way.
 class Engine::OwnedSend final : public SendCompletion {
  public:
@@ -42,7 +61,7 @@ void Engine::add_peer(Rank peer, std::uint32_t token) {
 Membership* Engine::add_group() {
   const std::uint32_t handle = handles_.add(nullptr);
   if (handle == 0) return nullptr;
-  const MembershipContext context{options_.self, *this, service_, liveness_, options_.watch, options_.log};
+  const MembershipContext context{options_.self, *this, service_, liveness_, lost_peers_, options_.watch, options_.log};
   groups_.push_back(std::make_unique<Membership>(context, handle));
   *handles_.find(handle) = groups_.back().get();
   return groups_.back().get();
@@ -71,10 +90,11 @@ Status Engine::send(Rank to, wire::Header header, ConstBytes payload, SendComple
   if (!is_known(static_cast<std::uint32_t>(to)))
     return {Code::internal, "rank " + std::to_string(to) + " is not known", to};
   peers_[at].contacted = true;
+  peers_[at].needed |= is_needed(header.type);
   header.token = peers_[at].token;
   const wire::HeaderBytes bytes = wire::encode(header);
   Status status = transport_.send(to, bytes, payload, completion);
-  if (!status.ok()) lost_.emplace_back(to, status);
+  if (!status.ok()) lost_.push_back({to, status, false});
   return status;
 }
 
@@ -157,8 +177,13 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
   }
 }
 
+void Engine::note_sender(Rank peer) noexcept {
+  Peer& state = peers_[static_cast<std::size_t>(peer)];
+  state.contacted = state.needed = true;
+}
+
 void Engine::on_peer_failed(Rank peer, const Status& why) noexcept try {
-  lost_.emplace_back(peer, why);
+  lost_.push_back({peer, why, false});
 } catch (const std::bad_alloc&) {
   out_of_memory_ = true;
 }
@@ -166,33 +191,42 @@ void Engine::on_peer_failed(Rank peer, const Status& why) noexcept try {
 // Calls fail here and not inside the transport's callbacks, where sending may be half done.
 void Engine::tell_lost_peers() {
   while (!lost_.empty()) {
-    for (const auto& [peer, why] : std::exchange(lost_, {})) lose(peer, why);
+    for (const Loss& loss : std::exchange(lost_, {})) lose(loss);
   }
 }
 
 // Several may find the same loss: a failed send, the connection, silence. Once is enough.
-void Engine::lose(Rank peer, const Status& why) {
+void Engine::lose(const Loss& loss) {
+  const Rank peer = loss.peer;
   std::erase(not_heard_, peer);
   liveness_.forget(peer);
-  Peer& state = peers_[static_cast<std::size_t>(peer)];
-  if (goodbyes_ || std::exchange(state.lost, true)) return;
+  if (goodbyes_ || lost_peers_.contains(peer)) return;
+  const Peer& state = peers_[static_cast<std::size_t>(peer)];
+  const bool ended = state.ended || (!state.needed && !loss.is_silent);
   const bool missed = std::any_of(groups_.begin(), groups_.end(),
                                   [&](const auto& group) { return group->is_open() && group->involves(peer); });
   const std::string name = "rank " + std::to_string(peer);
-  const Status status(Code::peer_failed, state.ended ? name + " has ended" : "lost " + name + ": " + why.text(), peer);
-  if (missed && !state.ended)
+  const Status status(Code::peer_failed, state.ended ? name + " has ended" : "lost " + name + ": " + loss.why.text(),
+                      peer);
+  if (missed && !ended)
     options_.log.warn(status.to_string());
   else
     options_.log.debug(status.to_string());
-  service_.on_peer_failed(peer, status);
-  for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i]->on_peer_failed(peer, status);
-  for (std::size_t i = 0; i < retired_.size(); ++i) retired_[i]->on_peer_failed(peer, status);
+  lost_peers_.emplace(peer, status);
+  if (ended) service_.on_peer_ended(peer, status);
+  if (!ended) service_.on_peer_failed(peer, status);
+  for (auto* groups : {&groups_, &retired_}) {
+    for (std::size_t i = 0; i < groups->size(); ++i) {
+      if (ended) (*groups)[i]->on_peer_ended(peer, status);
+      if (!ended) (*groups)[i]->on_peer_failed(peer, status);
+    }
+  }
 }
 
 void Engine::find_silent_peers(TimeNs now) {
   const std::string after =
       "it has not answered for " + std::to_string(options_.timeout_ns / 1'000'000'000) + " s (HPS_TIMEOUT)";
-  for (Rank peer : liveness_.overdue(now)) lost_.emplace_back(peer, Status(Code::peer_failed, after, peer));
+  for (Rank peer : liveness_.overdue(now)) lost_.push_back({peer, Status(Code::peer_failed, after, peer), true});
 }
 
 void Engine::fail_all(const Status& why) noexcept try {

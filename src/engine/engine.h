@@ -5,6 +5,7 @@
 #ifndef HPS_SRC_ENGINE_ENGINE_H
 #define HPS_SRC_ENGINE_ENGINE_H
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -52,8 +53,8 @@ class Engine final : public TransportHandler, private Outbox {
   // From now on lost connections are expected.
   void expect_goodbyes() noexcept { goodbyes_ = true; }
 
-  // For a process that ends before others: tells every peer that it has sent to. It may close its connections when all
-  // have heard it, or have ended themselves.
+  // For a process that ends before others: tells every peer with which it has exchanged messages. It may close its
+  // connections when all have heard it, or have ended themselves.
   void say_goodbye();
   bool said_goodbye() const noexcept { return not_heard_.empty(); }
 
@@ -73,13 +74,20 @@ class Engine final : public TransportHandler, private Outbox {
   class OwnedSend;
   struct Peer {
     std::uint32_t token = 0;  // 0 = unknown
-    bool contacted = false;
-    bool ended = false;  // it has said goodbye
-    bool lost = false;   // it is known to be lost
+    bool contacted = false;   // one has sent to the other
+    bool needed = false;      // something that calls wait for
+    bool ended = false;       // it has said goodbye
+  };
+
+  struct Loss {
+    Rank peer = no_rank;
+    Status why;
+    bool is_silent = false;  // it has not answered, though its connection stands
   };
 
   Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override;
   Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override;
+  void note_sender(Rank peer) noexcept override;
   bool dispatch(const wire::Header& header, ConstBytes payload);
   bool on_goodbye(const wire::Header& header);
   Status send_goodbye(wire::MessageType type, Rank to);
@@ -87,7 +95,7 @@ class Engine final : public TransportHandler, private Outbox {
   TimeNs work(TimeNs now);
   void find_silent_peers(TimeNs now);
   void tell_lost_peers();
-  void lose(Rank peer, const Status& why);
+  void lose(const Loss& loss);
   void fail_all(const Status& why) noexcept;
   void destroy_retired() noexcept;
 
@@ -96,11 +104,12 @@ class Engine final : public TransportHandler, private Outbox {
   std::vector<Peer> peers_;  // by rank
   Service service_;
   Liveness liveness_;
-  TimeNs now_ = 0;  // of the last step
+  std::map<Rank, Status> lost_peers_;  // and those that have ended; why
+  TimeNs now_ = 0;                     // of the last step
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;
   HandleTable<Membership*> handles_;
-  std::vector<std::pair<Rank, Status>> lost_;
+  std::vector<Loss> lost_;
   std::vector<Rank> not_heard_;  // the goodbye of this process
   std::size_t owned_sends_ = 0;
   bool out_of_memory_ = false;

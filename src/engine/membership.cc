@@ -31,6 +31,10 @@ Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles
   links_.open(spec_, self_);
   referee_.open(spec_.members);
   opened_ = true;
+  for (const Kept& early : std::exchange(kept_, {})) {
+    if (!on_message(early.header, early.payload, early.now)) context_.service.count_rejected();
+  }
+  for (const auto& [peer, why] : context_.lost) on_peer_failed(peer, why);
   return {};
 }
 
@@ -65,6 +69,7 @@ void Membership::start(Operation& operation) {
   const Status failed = known == nullptr ? Status() : *known;
   failed_.forget_through(sequence);
   if (!failure_.ok()) return abort(sequence, failure_);
+  if (!ended_.empty()) return abort(sequence, ended_.front());
   if (!failed.ok()) return operation.fail(failed);
   operation.start();
   deliver_kept(operation);
@@ -106,7 +111,7 @@ Status Membership::exchange(Operation& operation, std::uint32_t member, std::uin
 }
 
 bool Membership::on_message(const wire::Header& header, ConstBytes payload, TimeNs now) {
-  if (!opened_) return header.type == MessageType::exchange ? on_exchange(header, payload) : false;
+  if (!opened_) return keep({header, {payload.begin(), payload.end()}, now});
   switch (header.type) {
     case MessageType::join_reply:
       return on_join_reply(header, payload);
@@ -174,21 +179,25 @@ bool Membership::on_result(const wire::Header& header, ConstBytes payload) {
   return operation->on_result(header, payload);
 }
 
-// What comes ahead of its call is kept, once.
 bool Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
-  if (Operation* operation = opened_ ? find(header.sequence) : nullptr) return deliver(*operation, header, payload);
-  const auto is_same = [&](const Kept& kept) {
-    return kept.header.sequence == header.sequence && kept.header.chunk == header.chunk;
-  };
-  if (is_past(header.sequence) || kept_.size() >= max_kept() || std::any_of(kept_.begin(), kept_.end(), is_same))
-    return false;
-  kept_.push_back({header, {payload.begin(), payload.end()}});
+  if (Operation* operation = find(header.sequence)) return deliver(*operation, header, payload);
+  if (is_past(header.sequence)) return false;
+  return keep({header, {payload.begin(), payload.end()}, 0});
+}
+
+// What comes ahead of its call, or before the group is open, is kept, once.
+bool Membership::keep(Kept message) {
+  if (kept_.size() >= max_kept()) return false;
+  const auto is_same = [&](const Kept& kept) { return kept.header == message.header; };
+  if (std::any_of(kept_.begin(), kept_.end(), is_same)) return false;
+  kept_.push_back(std::move(message));
   return true;
 }
 
 bool Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) {
   const std::uint32_t member = header.chunk / max_steps;
   if (member >= members() || header.plan != plan().number) return false;
+  context_.outbox.note_sender(spec_.members[member]);
   operation.count_move();
   if (header.signature == operation.signature())
     return operation.on_exchange(member, header.chunk % max_steps, payload);
@@ -209,33 +218,59 @@ void Membership::deliver_kept(Operation& operation) {
 
 bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   const Status why = wire::decode_abort(payload);
-  if (Operation* operation = find(header.sequence)) {
+  const std::uint32_t sequence = header.sequence;
+  if (Operation* operation = find(sequence)) {
     operation->fail(why);
-    context_.service.cancel(spec_.id, header.sequence, why);
-    return true;
+    context_.service.cancel(spec_.id, sequence, why);
+  } else if (!is_past(sequence) && !failed_.add(sequence, why)) {
+    return false;
   }
-  return is_past(header.sequence) || failed_.add(header.sequence, why);
+  pass_on(header.chunk, sequence, why);
+  // Whom another has lost the whole group has lost.
+  if (failure_.ok() && why.code() == Code::peer_failed && involves(why.who())) {
+    failure_ = why;
+    for (std::size_t i = 0; i < active_.size(); ++i) active_[i].operation->fail(why);
+  }
+  return true;
+}
+
+void Membership::pass_on(std::uint32_t teller, std::uint32_t sequence, const Status& why) {
+  if (teller == wire::told_to_all || !self_) return;
+  const std::uint32_t referee = referee_.of(sequence);
+  if (referee != *self_) {
+    if (teller == wire::told_by_owner)
+      tell_abort(spec_.members[referee], handles_[referee], sequence, why, wire::told_to_referee);
+  } else if (std::exchange(told_all_of_, sequence) != sequence) {
+    tell_members(sequence, why);
+    tell_helpers(sequence, why);
+  }
 }
 
 void Membership::abort(std::uint32_t sequence, const Status& why) {
   if (Operation* operation = find(sequence)) operation->fail(why);
   context_.service.cancel(spec_.id, sequence, why);
   links_.cancel(sequence, why, true);
-  for (std::uint32_t member = 0; member < members(); ++member) {
-    if (member != self_) tell_abort(spec_.members[member], handles_[member], sequence, why);
-  }
+  tell_members(sequence, why);
   tell_helpers(sequence, why);
+}
+
+void Membership::tell_members(std::uint32_t sequence, const Status& why) {
+  for (std::uint32_t member = 0; member < members(); ++member) {
+    if (member != self_) tell_abort(spec_.members[member], handles_[member], sequence, why, wire::told_to_all);
+  }
 }
 
 void Membership::tell_helpers(std::uint32_t sequence, const Status& why) {
   for (const Helper& helper : helpers_) {
-    if (helper.rank != context_.self) tell_abort(helper.rank, helper.handle, sequence, why);
+    if (helper.rank != context_.self) tell_abort(helper.rank, helper.handle, sequence, why, wire::told_to_all);
   }
 }
 
-void Membership::tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why) {
+void Membership::tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why,
+                            std::uint32_t teller) {
   wire::Header message = header(MessageType::abort, handle);
   message.sequence = sequence;
+  message.chunk = teller;
   tell(peer, message, wire::encode_abort(why));
 }
 
@@ -258,6 +293,12 @@ void Membership::on_peer_failed(Rank peer, const Status& why) {
   if (!involves(peer)) return;
   links_.lose(peer);
   fail(why);
+}
+
+void Membership::on_peer_ended(Rank peer, const Status& why) {
+  if (!involves(peer)) return;
+  links_.lose(peer);
+  ended_.push_back(why);
 }
 
 void Membership::fail(const Status& why) {

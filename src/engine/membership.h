@@ -4,6 +4,7 @@
 #ifndef HPS_SRC_ENGINE_MEMBERSHIP_H
 #define HPS_SRC_ENGINE_MEMBERSHIP_H
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ struct MembershipContext {
   Outbox& outbox;
   Service& service;
   Liveness& liveness;
+  const std::map<Rank, Status>& lost;  // peers, and why
   WatchOptions watch;
   Log log;
 };
@@ -57,7 +59,7 @@ class Membership {
   bool is_open() const noexcept { return opened_; }
   // Takes leave of every owner. The membership can be destroyed once closed() says so.
   void close();
-  bool closed() const noexcept { return closing_ && (!opened_ || links_.closed()); }
+  bool closed() const noexcept { return closing_ && (!opened_ || links_.closed(!failure_.ok() || !ended_.empty())); }
 
   const wire::GroupSpec& spec() const noexcept { return spec_; }
   const Plan& plan() const noexcept { return spec_.plan; }
@@ -104,6 +106,8 @@ class Membership {
   // Whether `peer` is a member or an owner of the group.
   bool involves(Rank peer) const noexcept;
   void on_peer_failed(Rank peer, const Status& why);
+  // `peer` has ended in good order: calls that still wait for it fail, and those to come.
+  void on_peer_ended(Rank peer, const Status& why);
   // The group cannot be used any more.
   void fail(const Status& why);
   bool active() const noexcept { return !active_.empty(); }
@@ -121,6 +125,7 @@ class Membership {
   struct Kept {
     wire::Header header;
     std::vector<std::byte> payload;
+    TimeNs now = 0;  // when it came
   };
 
   wire::Header header(wire::MessageType type, std::uint32_t handle) const noexcept;
@@ -136,6 +141,7 @@ class Membership {
   bool on_abort(const wire::Header& header, ConstBytes payload);
   bool on_inquiry(const wire::Header& header);
   bool on_report(const wire::Header& header, TimeNs now);
+  bool keep(Kept message);
   bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload);
   void deliver_kept(Operation& operation);
   void tell_progress();
@@ -143,12 +149,15 @@ class Membership {
 
   TimeNs watch(Active& active, TimeNs now);
   void report(std::uint32_t member, std::uint32_t sequence, const wire::Signature& signature);
-  void look_for_lost(const Operation& operation, TimeNs now);
+  bool fails_for_the_ended(const Operation& operation, TimeNs still_ns);
+  std::vector<Rank> awaited(const Operation& operation) const;
   void act(const Referee::Action& action, TimeNs now);
   void warn(const Referee::Action& action);
 
   void tell(Rank peer, const wire::Header& message, std::vector<std::byte> payload);
-  void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why);
+  void pass_on(std::uint32_t teller, std::uint32_t sequence, const Status& why);
+  void tell_members(std::uint32_t sequence, const Status& why);
+  void tell_abort(Rank peer, std::uint32_t handle, std::uint32_t sequence, const Status& why, std::uint32_t teller);
   void tell_helpers(std::uint32_t sequence, const Status& why);
 
   MembershipContext context_;
@@ -167,6 +176,8 @@ class Membership {
   std::vector<Kept> kept_;
   FailedCalls failed_;  // that others have ended and that have not started here
   Interval link_looks_;
+  std::uint32_t told_all_of_ = 0;  // the latest call whose failure this rank, as its referee, told all members
+  std::vector<Status> ended_;      // members and owners that have ended in good order
   Status failure_;
 };
 

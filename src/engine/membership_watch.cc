@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/membership.h"
+#include "wire/abort.h"
 
 namespace hps {
 
@@ -42,11 +43,11 @@ TimeNs Membership::step(TimeNs now) {
 
 TimeNs Membership::watch(Active& active, TimeNs now) {
   const Operation& operation = *active.operation;
-  if (operation.done()) return never_ns;
+  if (operation.ended()) return never_ns;
   const WatchOptions& options = context_.watch;
   const TimeNs interval_ns = context_.liveness.interval_ns();
-  const TimeNs patience_ns = std::min(options.referee.inquire_ns, interval_ns);
   const TimeNs still_ns = active.timer.still_ns(operation.moves(), now);
+  if (fails_for_the_ended(operation, still_ns)) return never_ns;
   if (!active.reported) {
     if (still_ns < options.report_ns) return active.timer.since_ns() + options.report_ns;
     active.reported = true;
@@ -59,9 +60,20 @@ TimeNs Membership::watch(Active& active, TimeNs now) {
       return never_ns;
     }
   }
+  if (still_ns < options.referee.inquire_ns) return active.timer.since_ns() + options.referee.inquire_ns;
+  if (context_.service.is_deserted(spec_.id)) {
+    abort(operation.sequence(),
+          {Code::mismatch,
+           "rank " + std::to_string(context_.self) + ": its call " + std::to_string(operation.sequence()) +
+               " is not that of the other ranks, who have left the communicator",
+           context_.self});
+    return never_ns;
+  }
   if (interval_ns == never_ns) return never_ns;
-  if (still_ns >= patience_ns && active.looks.is_due(now, interval_ns)) look_for_lost(operation, now);
-  return std::max(active.timer.since_ns() + patience_ns, active.looks.next_ns());
+  if (active.looks.is_due(now, interval_ns)) {
+    for (Rank rank : awaited(operation)) context_.liveness.ask(rank, now);
+  }
+  return active.looks.next_ns();
 }
 
 // A member names itself by its index; a CPU-only rank is none.
@@ -83,6 +95,11 @@ bool Membership::on_inquiry(const wire::Header& header) {
 bool Membership::on_report(const wire::Header& header, TimeNs now) {
   if (header.chunk > members() || !self_ || referee_.of(header.sequence) != *self_) return false;
   if (header.chunk == members()) return true;
+  if (!failure_.ok()) {
+    tell_abort(spec_.members[header.chunk], handles_[header.chunk], header.sequence, failure_, wire::told_to_all);
+    return true;
+  }
+  context_.outbox.note_sender(spec_.members[header.chunk]);
   const Status differs = referee_.on_report(header.sequence, header.chunk, header.signature, now);
   if (differs.ok()) return true;
   if (!is_past(header.sequence) && !failed_.add(header.sequence, differs)) return false;
@@ -90,14 +107,33 @@ bool Membership::on_report(const wire::Header& header, TimeNs now) {
   return true;
 }
 
-void Membership::look_for_lost(const Operation& operation, TimeNs now) {
+// Whom a call waits for: owners, members, and at last its referee for what it may find.
+std::vector<Rank> Membership::awaited(const Operation& operation) const {
   std::vector<Rank> ranks;
   links_.add_awaited(operation.sequence(), &ranks);
   std::vector<std::uint32_t> awaited;
   operation.add_awaited(&awaited);
   awaited.push_back(referee_.of(operation.sequence()));
   for (std::uint32_t member : awaited) ranks.push_back(spec_.members[member]);
-  for (Rank rank : ranks) context_.liveness.ask(rank, now);
+  return ranks;
+}
+
+// What a rank that has ended in good order sent has arrived, or is about to; a call that waits for more of it waits in
+// vain. And all have come to the calls that it went through, so that one that stands still for long has lost somebody.
+bool Membership::fails_for_the_ended(const Operation& operation, TimeNs still_ns) {
+  if (ended_.empty() || still_ns < context_.watch.report_ns) return false;
+  if (still_ns >= context_.watch.referee.inquire_ns) {
+    abort(operation.sequence(), Status(ended_.front()));
+    return true;
+  }
+  std::vector<Rank> ranks = awaited(operation);
+  ranks.pop_back();  // its referee, without which it can go on
+  for (const Status& ended : ended_) {
+    if (std::find(ranks.begin(), ranks.end(), ended.who()) == ranks.end()) continue;
+    abort(operation.sequence(), Status(ended));
+    return true;
+  }
+  return false;
 }
 
 void Membership::act(const Referee::Action& action, TimeNs now) {

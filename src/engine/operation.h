@@ -25,6 +25,8 @@ class Operation : public SendCompletion {
   // Its place in the order of calls on its group; the Membership sets it, once.
   void set_sequence(std::uint32_t sequence) noexcept { sequence_ = sequence; }
 
+  // It has its result, or has failed; sends may be under way.
+  bool ended() const noexcept { return ended_; }
   // Nothing of the call is under way any more: its buffers are the caller's again, and it may be destroyed.
   bool done() const noexcept { return ended_ && sends_ == 0; }
   // How it ended; meaningless before done().
@@ -61,7 +63,6 @@ class Operation : public SendCompletion {
  protected:
   void count_send() noexcept { ++sends_; }
   void uncount_send() noexcept { --sends_; }
-  bool ended() const noexcept { return ended_; }
   void end(const Status& status) noexcept {
     ended_ = true;
     status_ = status;

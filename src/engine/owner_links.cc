@@ -135,9 +135,9 @@ void OwnerLinks::leave(std::uint32_t owner) {
   if (!outbox_.send_copy(rank(owner), header(MessageType::leave, owner), {}).ok()) link.state = State::left;
 }
 
-bool OwnerLinks::closed() const noexcept {
-  return closing_ && std::none_of(links_.begin(), links_.end(), [](const Link& link) {
-           return link.state == State::joining || link.state == State::leaving;
+bool OwnerLinks::closed(bool has_failed) const noexcept {
+  return closing_ && std::none_of(links_.begin(), links_.end(), [&](const Link& link) {
+           return link.state == State::joining || (link.state == State::leaving && !has_failed);
          });
 }
 
@@ -173,7 +173,7 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
   if (link == nullptr || link->joins == 0 || !wire::decode(payload, &reply)) return false;
   --link->joins;
   if (!reply.error.empty()) {
-    if (link->joins != 0 || link->state != State::joining) return true;
+    if (link->state != State::joining || (link->joins != 0 && !closing_)) return true;
     link->state = State::left;
     *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
     return true;

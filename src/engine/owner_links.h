@@ -40,9 +40,11 @@ class OwnerLinks {
   // some, and do not know. The pushes count until an owner says that they are gone.
   void cancel(std::uint32_t sequence, const Status& why, bool everywhere);
 
-  // Takes leave of every owner; closed() once all have answered or are lost.
+  // Takes leave of every owner.
   void close();
-  bool closed() const noexcept;
+  // All have answered or are lost. In a group that has failed an owner may have given this member up, and does not
+  // answer a LEAVE; there it is enough that it has been sent.
+  bool closed(bool has_failed) const noexcept;
   // `peer` is lost: nothing is waited for from it.
   void lose(Rank peer) noexcept;
   // The owners that have not answered a JOIN or a LEAVE.

@@ -58,21 +58,27 @@ std::uint64_t ServedGroup::bytes_per_credit() const noexcept {
   return static_cast<std::uint64_t>(remote_members_ + 1) * store_.chunk_bytes();
 }
 
-bool ServedGroup::join(std::uint32_t member, std::uint32_t reply_handle) {
-  if (has_joined(member) || members_[member].state == MemberState::left) return false;
+void ServedGroup::join(std::uint32_t member, std::uint32_t reply_handle) {
   if (!is_present(member)) ++present_;
   members_[member] = {MemberState::joined, reply_handle};
-  return true;
 }
 
 // The contributions of calls that failed go with the last member.
 void ServedGroup::leave(std::uint32_t member) {
-  if (members_[member].state == MemberState::left) return;
+  if (has_left(member)) return;
   if (is_present(member)) --present_;
   members_[member].state = MemberState::left;
   if (present_ != 0) return;
-  for (std::uint32_t sequence : calls_.sequences()) give_up(*calls_.find(sequence));
   store_.drop_all();
+  if (local_member_) return;  // it is told by whoever failed a call, or finds itself alone
+  for (std::uint32_t sequence : calls_.sequences()) give_up(*calls_.find(sequence));
+}
+
+bool ServedGroup::is_deserted() const noexcept {
+  for (std::uint32_t member = 0; member < members(); ++member) {
+    if (member != local_member_ && !has_left(member)) return false;
+  }
+  return true;
 }
 
 void ServedGroup::revoke() {
@@ -96,15 +102,18 @@ const Status* ServedGroup::failure_of(std::uint32_t sequence) const noexcept {
   return failure_.ok() ? calls_.failure(sequence) : &failure_;
 }
 
-// The call of this number, made where this is the first to be heard of it; nullptr where too many are under way.
+// The call of this number, made where this is the first to be heard of it; nullptr where it has nothing to do here, or
+// where too many are under way.
 ServedCall* ServedGroup::call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who) {
   if (ServedCall* known = calls_.find(sequence)) return known;
-  ServedCall* call = calls_.add(sequence);
+  const Chunking chunking = spec_.plan.chunking(signature.count, datatype_bytes(signature.datatype));
+  const std::uint64_t chunks = chunks_here(chunking.chunks);
+  ServedCall* call = chunks == 0 ? nullptr : calls_.add(sequence);
   if (call == nullptr) return nullptr;
   call->signature = signature;
   call->first = who;
-  call->chunking = spec_.plan.chunking(signature.count, datatype_bytes(signature.datatype));
-  call->left = chunks_here(call->chunking.chunks);
+  call->chunking = chunking;
+  call->left = chunks;
   return call;
 }
 
@@ -146,7 +155,7 @@ void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, Cons
   // A member that joined after the call was aborted has not been told.
   if (const Status* failure = failure_of(header.sequence)) return tell_abort(member, header.sequence, *failure);
   ServedCall* call = call_of(header.sequence, header.signature, spec_.members[member]);
-  if (call == nullptr) return reject(member, header, "too many calls under way");
+  if (call == nullptr) return reject(member, header, "no chunk of its call is here, or too many are under way");
   if (disagrees(*call, header.signature, spec_.members[member])) return;
   if (const char* why = misfit(*call, member, header.chunk, payload.size())) return reject(member, header, why);
   ChunkStore::Chunk& chunk = store_.at(header.sequence, header.chunk);
@@ -253,6 +262,7 @@ void ServedGroup::give_up(ServedCall& call) {
 }
 
 void ServedGroup::end_call(std::uint32_t sequence) {
+  ++counters_.calls;
   for (const auto& call : calls_.end_through(sequence)) give_up(*call);
 }
 
@@ -261,12 +271,8 @@ Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
   if (calls_.is_over(local.sequence)) return {};
   if (const Status* failure = failure_of(local.sequence)) return *failure;
   ServedCall* call = call_of(local.sequence, local.signature, options_.self);
-  if (call == nullptr) return {Code::internal, "too many calls under way", options_.self};
+  if (call == nullptr) return {};  // no chunk of it is here; others' calls are at most one behind, so there is a place
   if (disagrees(*call, local.signature, options_.self)) return *failure_of(local.sequence);
-  if (call->left == 0) {
-    end_call(local.sequence);
-    return {};
-  }
   *chunks_left = call->left;
   call->local = &local;
   if (local_member_) take_complete_chunks(*call);
@@ -297,6 +303,7 @@ void ServedGroup::abort(std::uint32_t sequence, const Status& why) {
 
 void ServedGroup::cancel(std::uint32_t sequence, const Status& why) {
   if (calls_.is_over(sequence) || calls_.failure(sequence) != nullptr) return;
+  ++counters_.calls;
   store_.drop_call(sequence);
   ServedCall* call = calls_.find(sequence);
   LocalCall* local = call == nullptr ? nullptr : call->local;
@@ -309,6 +316,7 @@ void ServedGroup::tell_abort(std::uint32_t member, std::uint32_t sequence, const
   header.type = wire::MessageType::abort;
   header.plan = spec_.plan.number;
   header.sequence = sequence;
+  header.chunk = wire::told_by_owner;
   header.handle = members_[member].reply_handle;
   if (!outbox_.send_copy(spec_.members[member], header, wire::encode_abort(why)).ok())
     options_.log.debug("could not tell rank " + std::to_string(spec_.members[member]) + " of an aborted call");

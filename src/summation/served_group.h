@@ -35,6 +35,7 @@ struct ServiceCounters {
   std::uint64_t pushes = 0;      // accepted
   std::uint64_t chunks = 0;      // summed
   std::uint64_t rejected = 0;    // messages that did not fit: unknown handle, wrong length, duplicate, stale, ...
+  std::uint64_t calls = 0;       // that have ended here, well or not
   std::uint64_t mismatches = 0;  // calls aborted because ranks disagreed
   std::uint64_t revoked = 0;     // times that a group had to give its memory to another
 };
@@ -58,10 +59,11 @@ class ServedGroup {
   // Contributions of each member that may wait. What comes beyond them is rejected.
   void set_credits(std::uint32_t credits) noexcept { credits_ = credits; }
 
-  // A member that joined may push; `reply_handle` names the group there. False where it may already, or has left.
-  bool join(std::uint32_t member, std::uint32_t reply_handle);
+  // A member that has not joined yet, or whose leave was revoked, may push; `reply_handle` names the group there.
+  void join(std::uint32_t member, std::uint32_t reply_handle);
   void leave(std::uint32_t member);
   bool has_joined(std::uint32_t member) const noexcept { return members_[member].state == MemberState::joined; }
+  bool has_left(std::uint32_t member) const noexcept { return members_[member].state == MemberState::left; }
   // Whether it has joined and not left, though its leave to push may have been revoked since.
   bool is_present(std::uint32_t member) const noexcept {
     return has_joined(member) || members_[member].state == MemberState::revoked;
@@ -70,6 +72,8 @@ class ServedGroup {
   // Nobody is here and nothing is being sent. Whoever has joined has left, and with it all calls are over, for no call
   // is complete without everyone.
   bool drained() const noexcept { return store_.empty() && present_ == 0; }
+  // All members but this process have left.
+  bool is_deserted() const noexcept;
   // Drops all contributions and takes the members' leave to push away; they have to join again.
   void revoke();
   // The number of the first call that is under way here; nothing where none is.

@@ -95,7 +95,9 @@ void Service::answer(Entry& entry) {
   if (!entry.group) return;
   std::vector<WaitingJoin> waiting;
   for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
-    if (std::string why = join_error(entry, one); !why.empty())
+    if (is_repeated(entry, one))
+      count_rejected();
+    else if (std::string why = join_error(entry, one); !why.empty())
       refuse(entry, one, why);
     else
       waiting.push_back(one);
@@ -103,7 +105,17 @@ void Service::answer(Entry& entry) {
   entry.waiting = std::move(waiting);
   if (entry.waits_for_memory()) serve_waiting();
   if (entry.credits == 0) return;
-  for (const WaitingJoin& one : std::exchange(entry.waiting, {})) accept(entry, one);
+  for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
+    if (is_repeated(entry, one))
+      count_rejected();
+    else
+      accept(entry, one);
+  }
+}
+
+// Of a member that has joined: its first JOIN has been answered, and a refusal might come before that answer.
+bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
+  return join.member < entry.group->members() && entry.group->has_joined(join.member);
 }
 
 std::string Service::join_error(const Entry& entry, const WaitingJoin& join) const {
@@ -112,7 +124,7 @@ std::string Service::join_error(const Entry& entry, const WaitingJoin& join) con
   if (join.member >= group.members()) return "the group has no such member";
   if (group.spec().members[join.member] == options_.self) return "it is this rank, which needs no leave to push";
   if (!group.failure().ok()) return group.failure().text();
-  if (group.has_joined(join.member)) return "it has joined already";
+  if (group.has_left(join.member)) return "it has left";
   if (entry.least_bytes() > budget_.limit())
     return "HPS_SERVE_MEMORY=" + std::to_string(budget_.limit()) + " is too little for this group; it takes at least " +
            std::to_string(entry.least_bytes()) + " bytes";
@@ -122,10 +134,7 @@ std::string Service::join_error(const Entry& entry, const WaitingJoin& join) con
 void Service::accept(Entry& entry, const WaitingJoin& waiting) {
   const std::uint32_t handle = handles_.add({&entry, waiting.member});
   if (handle == 0) return refuse(entry, waiting, "too many groups");
-  if (!entry.group->join(waiting.member, waiting.reply_handle)) {
-    handles_.remove(handle);
-    return refuse(entry, waiting, "it has left, or has joined already");
-  }
+  entry.group->join(waiting.member, waiting.reply_handle);
   handles_.remove(std::exchange(entry.handles[waiting.member], handle));
   entry.owner_index[waiting.member] = waiting.owner_index;
   entry.wanted_call = waiting.sequence;
@@ -134,7 +143,7 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
   ++counters_.rejected;
-  memory_changed_ = true;  // if nobody else wants the group it goes
+  memory_changed_ = true;                                // if nobody else wants the group it goes
   if (waiting.member >= entry.group->members()) return;  // nobody to tell
   const Rank to = entry.group->spec().members[waiting.member];
   send_join_reply(to, waiting, {0, 0, "rank " + std::to_string(options_.self) + " refused: " + why});
@@ -187,6 +196,11 @@ void Service::withdraw(wire::GroupId id, const LocalCall& call) noexcept {
   if (at != groups_.end() && at->second->group) at->second->group->withdraw(call);
 }
 
+bool Service::is_deserted(wire::GroupId id) const noexcept {
+  const auto at = groups_.find(id);
+  return at != groups_.end() && at->second->group && at->second->group->is_deserted();
+}
+
 void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why) {
   const auto at = groups_.find(id);
   if (at != groups_.end() && at->second->group) at->second->group->cancel(sequence, why);
@@ -226,6 +240,15 @@ void Service::on_peer_failed(Rank peer, const Status& why) {
   }
 }
 
+void Service::on_peer_ended(Rank peer, const Status& why) {
+  lost_.emplace(peer, why);
+  for (auto& [id, entry] : groups_) {
+    if (!entry->group) continue;
+    const auto member = entry->group->index_of(peer);
+    if (member && entry->group->is_present(*member)) lose(*entry, *member, why);
+  }
+}
+
 void Service::fail(const Status& why) {
   for (auto& [id, entry] : groups_) {
     if (entry->group) entry->group->fail(why);
@@ -247,6 +270,11 @@ void Service::sum_ready() {
   for (auto& [id, entry] : groups_) {
     if (entry->group) entry->group->sum_ready();
   }
+}
+
+std::size_t Service::groups() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(groups_.begin(), groups_.end(), [](const auto& item) { return item.second->group != nullptr; }));
 }
 
 bool Service::sending() const noexcept {

@@ -34,6 +34,8 @@ class Service {
   // As ServedGroup::post and withdraw; the group must be attached.
   Status post(wire::GroupId id, LocalCall& call, std::uint64_t* chunks_left);
   void withdraw(wire::GroupId id, const LocalCall& call) noexcept;
+  // Whether all other members of an attached group have left it.
+  bool is_deserted(wire::GroupId id) const noexcept;
   // This process knows that a call of an attached group has failed: what is here of it is dropped.
   void cancel(wire::GroupId id, std::uint32_t sequence, const Status& why);
 
@@ -42,6 +44,8 @@ class Service {
   void on_push(const wire::Header& header, ConstBytes payload);
   void on_cancel(const wire::Header& header, ConstBytes payload);
   void on_peer_failed(Rank peer, const Status& why);
+  // `peer` has ended in good order: it fails the groups that it has not left.
+  void on_peer_ended(Rank peer, const Status& why);
   // All groups fail.
   void fail(const Status& why);
 
@@ -53,7 +57,9 @@ class Service {
 
   // Whether results are still being sent.
   bool sending() const noexcept;
-  std::size_t groups() const noexcept { return groups_.size(); }
+  // Groups whose description is known. Of others somebody has asked to be let in, and perhaps never asks again.
+  std::size_t groups() const noexcept;
+  std::size_t undescribed_groups() const noexcept { return groups_.size() - groups(); }
   std::uint64_t reserved_bytes() const noexcept { return budget_.reserved(); }
   const ServiceCounters& counters() const noexcept { return counters_; }
   // For whoever rejects a message before it gets here.
@@ -100,6 +106,7 @@ class Service {
   Status set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_hash);
   Status set_spec_from(Entry& entry, const wire::Join& join);
   std::string join_error(const Entry& entry, const WaitingJoin& join) const;
+  bool is_repeated(const Entry& entry, const WaitingJoin& join) const;
   void answer(Entry& entry);
   void accept(Entry& entry, const WaitingJoin& waiting);
   void refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why);
@@ -126,8 +133,10 @@ class Service {
   std::map<wire::GroupId, std::unique_ptr<Entry>> groups_;
   HandleTable<Handle> handles_;
   std::map<Rank, Status> lost_;
-  std::size_t early_joins_ = 0;  // of groups whose spec is not known
-  bool memory_changed_ = false;
+  std::size_t early_joins_ = 0;   // of groups whose spec is not known
+  bool memory_changed_ = false;   // some may be free, or somebody may have become idle
+  bool somebody_waits_ = false;   // for memory
+  std::uint64_t calls_seen_ = 0;  // of counters_.calls, when memory was last looked at
 };
 
 }  // namespace hps

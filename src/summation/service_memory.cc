@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Summation Service's memory: who is granted some, who must give some back, and what is free again.
 #include <algorithm>
+#include <utility>
 
 #include "summation/service.h"
 
@@ -42,8 +43,10 @@ std::vector<Service::Entry*> Service::waiting_by_age() {
 void Service::serve_waiting() {
   for (Entry* entry : waiting_by_age()) {
     if (grant(*entry)) continue;
-    if (make_room(*entry) && !grant(*entry)) return;  // it is the next to get what is being given back
+    if (make_room(*entry) && !grant(*entry)) break;  // it is the next to get what is being given back
   }
+  const auto waits = [](const auto& item) { return item.second->waits_for_memory(); };
+  somebody_waits_ = std::any_of(groups_.begin(), groups_.end(), waits);
 }
 
 // Up to half of what is free, so that the next group finds something; the least alone where others wait too.
@@ -140,7 +143,8 @@ bool Service::is_drained(const Entry& entry) const noexcept {
 }
 
 void Service::collect() {
-  if (!memory_changed_) return;
+  const bool call_ended = std::exchange(calls_seen_, counters_.calls) != counters_.calls;
+  if (!memory_changed_ && !(somebody_waits_ && call_ended)) return;
   memory_changed_ = false;
   std::erase_if(groups_, [&](const auto& item) {
     Entry& entry = *item.second;
@@ -156,8 +160,7 @@ void Service::collect() {
     return true;
   });
   serve_waiting();
-  const auto waits = [](const auto& item) { return item.second->waits_for_memory(); };
-  if (std::any_of(groups_.begin(), groups_.end(), waits)) return;
+  if (somebody_waits_) return;
   for (auto& [id, entry] : groups_) raise_credits(*entry);
 }
 

@@ -19,6 +19,8 @@ class Outbox {
   virtual Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) = 0;
   // Sends a payload that is handed over.
   virtual Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) = 0;
+  // `peer` has sent to this process, so that it must be told when this process ends.
+  virtual void note_sender(Rank /*peer*/) noexcept {}
 
  protected:
   ~Outbox() = default;

@@ -9,6 +9,11 @@
 
 namespace hps::wire {
 
+// Who tells of it, in the header's chunk, as it settles who else must be told. A member that has ended a call has told
+// all; an owner knows those alone who have joined it, so that a member that hears of it from an owner tells the call's
+// referee, and the referee all.
+enum AbortTeller : std::uint32_t { told_to_all, told_by_owner, told_to_referee };
+
 std::vector<std::byte> encode_abort(const Status& why);
 
 // The Status that was encoded; one of code protocol where the bytes are not whole.

@@ -10,9 +10,12 @@
 namespace hps::chaos {
 namespace {
 
+// Far longer than a rank that is not lost stands still.
+constexpr TimeNs time_out_ns = 20'000'000'000;
+
 constexpr std::uint64_t ample_memory_bytes = 256u << 20;
 
-struct NoOutbox final : wire::Outbox {
+struct NoOutbox final : Outbox {
   Status send(Rank, wire::Header, ConstBytes, SendCompletion*) override { return {}; }
   Status send_copy(Rank, const wire::Header&, std::vector<std::byte>) override { return {}; }
 };
@@ -61,6 +64,7 @@ void Cluster::add_rank(std::uint32_t rank, std::uint64_t memory_bytes) {
   options.token = token(rank);
   options.serve_memory_bytes = memory_bytes;
   options.sum_threads = 1;
+  options.timeout_ns = time_out_ns;
   options.log = Log(LogLevel::error, static_cast<Rank>(rank));
   engines_.push_back(std::make_unique<Engine>(options, *taps_.back()));
 }

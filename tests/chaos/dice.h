@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "transport/fake/random.h"
+#include "util/random.h"
 
 namespace hps::chaos {
 
@@ -39,7 +39,7 @@ class Dice {
   }
 
  private:
-  fake::Random random_;
+  Random random_;
 };
 
 }  // namespace hps::chaos

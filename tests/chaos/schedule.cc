@@ -161,6 +161,8 @@ Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
   choose_plan(dice, &schedule);
   choose_groups(dice, kinds, &schedule);
   schedule.leave_early = dice.one_in(8) && kinds.leave_early;
+  // What a rank has sent arrives before its goodbye: connections keep their order, and take what is under way along.
+  if (schedule.leave_early) schedule.network.jitter_ns = 0;
   const std::uint64_t faults = dice.one_in(3) ? 0 : dice.between(1, 4);
   for (std::uint64_t i = 0; i < faults && schedule.ranks() > 1; ++i)
     schedule.faults.push_back(choose_fault(dice, schedule));

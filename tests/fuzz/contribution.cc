@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "reference/tree.h"
-#include "transport/fake/random.h"
+#include "util/random.h"
 
 namespace hps::fuzz {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 // Exponents that span 2^-10 to 2^10 (2^-3 to 2^3 in 16 bits).
 template <class T>
 T value(std::uint64_t seed, std::uint64_t index) {
-  const std::uint64_t random = fake::Random(seed ^ (index << 20)).next();
+  const std::uint64_t random = Random(seed ^ (index << 20)).next();
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(random);
   } else {

@@ -76,7 +76,7 @@ class Bench {
   explicit Bench(ConstBytes input)
       : in_(input),
         spec_(group_spec(in_.byte() % 2 != 0 ? Algorithm::recursive_doubling : Algorithm::direct)),
-        engine_(EngineOptions{me, my_token, budget, 1, Log(LogLevel::error, me)}, transport_),
+        engine_(EngineOptions{me, my_token, budget, 1, 0, {}, Log(LogLevel::error, me)}, transport_),
         membership_(engine_.add_group()),
         send_(elements, 1.0F),
         receive_(elements) {

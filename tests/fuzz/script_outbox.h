@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "wire/outbox.h"
+#include "transport/outbox.h"
 
 namespace hps::fuzz {
 
@@ -26,7 +26,7 @@ class MessageSink {
   ~MessageSink() = default;
 };
 
-class ScriptOutbox final : public wire::Outbox {
+class ScriptOutbox final : public hps::Outbox {
  public:
   explicit ScriptOutbox(MessageSink& sink) : sink_(sink) { pending_.reserve(most_pending); }
 

@@ -69,12 +69,12 @@ inline constexpr std::uint32_t bad_joins = 9;
 // What the service is known not to stand. Scripts leave it out, so that fuzzing finds what is not known; whoever mends
 // one of these sets it to true, and the rest follows.
 struct Mended {
-  static constexpr bool credits_are_enforced = false;
-  static constexpr bool joins_as_the_owner_itself_are_refused = false;
-  static constexpr bool summed_chunks_are_not_taken_again = false;
-  static constexpr bool refused_joins_reserve_nothing = false;
-  static constexpr bool groups_without_description_are_bounded = false;
-  static constexpr bool withdrawn_calls_are_not_summed = false;  // with several threads
+  static constexpr bool credits_are_enforced = true;
+  static constexpr bool joins_as_the_owner_itself_are_refused = true;
+  static constexpr bool summed_chunks_are_not_taken_again = true;
+  static constexpr bool refused_joins_reserve_nothing = true;
+  static constexpr bool groups_without_description_are_bounded = true;
+  static constexpr bool withdrawn_calls_are_not_summed = true;  // with several threads
 };
 
 struct ScriptReport {

@@ -351,7 +351,7 @@ TEST_F(ServiceTest, JoinsWithoutDescriptionAreBounded) {
     const wire::Join join{{5, i}, 1, 101, 1, {}};
     service.on_join(header(MessageType::join, 0), wire::encode(join));
   }
-  EXPECT_EQ(service.groups(), most);
+  EXPECT_EQ(service.undescribed_groups(), most);
   EXPECT_EQ(service.counters().rejected, 10u);
 }
 
