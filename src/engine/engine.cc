@@ -10,6 +10,8 @@ using wire::MessageType;
 
 namespace {
 
+constexpr std::size_t most_remains = 64;
+
 // Whether calls wait for what these messages bring; others only look after calls, and may come after their receiver has
 // ended in good order.
 bool is_needed(MessageType type) {
@@ -81,6 +83,9 @@ void Engine::destroy_retired() noexcept {
   std::erase_if(retired_, [&](const auto& membership) {
     if (!membership->closed()) return false;
     handles_.remove(membership->handle());
+    if (!membership->is_open() || !membership->self()) return true;
+    if (remains_.size() == most_remains) remains_.pop_front();
+    remains_.emplace_back(*membership);
     return true;
   });
 }
@@ -173,8 +178,19 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
       return is_known(header.chunk) && liveness_.on_message(header);
     default:
       Membership** membership = handles_.find(header.handle);
-      return membership != nullptr && (*membership)->on_message(header, payload, now_);
+      if (membership == nullptr) return header.type == MessageType::inquiry && on_inquiry_after_end(header);
+      return (*membership)->on_message(header, payload, now_);
   }
+}
+
+bool Engine::on_inquiry_after_end(const wire::Header& header) {
+  const wire::Inquirer from = wire::decode_inquirer(header.signature.count);
+  for (const GroupRemains& group : remains_) {
+    if (group.handle != header.handle || !is_known(static_cast<std::uint32_t>(from.rank))) continue;
+    group.answer(*this, options_.self, from, header.sequence);
+    return true;
+  }
+  return false;
 }
 
 void Engine::note_sender(Rank peer) noexcept {

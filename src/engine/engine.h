@@ -5,6 +5,7 @@
 #ifndef HPS_SRC_ENGINE_ENGINE_H
 #define HPS_SRC_ENGINE_ENGINE_H
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -90,6 +91,7 @@ class Engine final : public TransportHandler, private Outbox {
   void note_sender(Rank peer) noexcept override;
   bool dispatch(const wire::Header& header, ConstBytes payload);
   bool on_goodbye(const wire::Header& header);
+  bool on_inquiry_after_end(const wire::Header& header);
   Status send_goodbye(wire::MessageType type, Rank to);
   bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
   TimeNs work(TimeNs now);
@@ -108,6 +110,7 @@ class Engine final : public TransportHandler, private Outbox {
   TimeNs now_ = 0;                     // of the last step
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;
+  std::deque<GroupRemains> remains_;  // of the latest groups that are gone
   HandleTable<Membership*> handles_;
   std::vector<Loss> lost_;
   std::vector<Rank> not_heard_;  // the goodbye of this process

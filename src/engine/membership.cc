@@ -69,9 +69,10 @@ void Membership::start(Operation& operation) {
   const Status failed = known == nullptr ? Status() : *known;
   failed_.forget_through(sequence);
   if (!failure_.ok()) return abort(sequence, failure_);
-  if (!ended_.empty()) return abort(sequence, ended_.front());
   if (!failed.ok()) return operation.fail(failed);
   operation.start();
+  // One that needs nobody is over, and has its result.
+  if (!ended_.empty() && !operation.ended()) return abort(sequence, Status(ended_.front()));
   deliver_kept(operation);
 }
 

@@ -36,6 +36,23 @@ struct MembershipContext {
   Log log;
 };
 
+class Membership;
+
+// What a group leaves behind at a rank that has left it: enough to answer those who wait in calls that it has been
+// through, or has not come to.
+class GroupRemains {
+ public:
+  explicit GroupRemains(const Membership& group);
+  std::uint32_t handle;  // of the group here
+
+  void answer(Outbox& outbox, Rank self, wire::Inquirer to, std::uint32_t sequence) const;
+
+ private:
+  std::uint32_t member_;               // this rank's index
+  std::optional<std::uint32_t> last_;  // call before it left; nothing while it is in the group
+  Referee referee_;
+};
+
 class Membership {
  public:
   // `handle` names this group at this process; messages that come before open() are kept.
@@ -116,6 +133,7 @@ class Membership {
   static constexpr std::uint32_t max_steps = 64;
 
  private:
+  friend class GroupRemains;
   struct Active {
     Operation* operation = nullptr;
     StallTimer timer;

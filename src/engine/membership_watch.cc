@@ -2,6 +2,7 @@
 // What a group's member does about calls that stand still: it reports them, answers for its own when it is asked, looks
 // for ranks that are lost, and as their referee ends those that do not match.
 #include <algorithm>
+#include <utility>
 
 #include "engine/membership.h"
 #include "wire/abort.h"
@@ -24,6 +25,33 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
 
 }  // namespace
 
+GroupRemains::GroupRemains(const Membership& group)
+    : handle(group.handle()),
+      member_(group.self_.value_or(group.members())),
+      last_(group.closing_ ? std::optional(group.sequence_) : std::nullopt),
+      referee_(group.referee_) {}
+
+void GroupRemains::answer(Outbox& outbox, Rank self, wire::Inquirer to, std::uint32_t sequence) const {
+  wire::Header header;
+  header.handle = to.handle;
+  header.sequence = sequence;
+  std::vector<std::byte> payload;
+  if (last_ && static_cast<std::int32_t>(sequence - *last_) > 0) {
+    header.type = MessageType::abort;
+    header.chunk = wire::told_to_referee;
+    payload = wire::encode_abort({Code::mismatch,
+                                  "rank " + std::to_string(self) +
+                                      " has left the communicator and did not come to call " + std::to_string(sequence),
+                                  self});
+  } else {
+    header.type = MessageType::report;
+    header.chunk = member_;
+    header.signature = referee_.signature_of(sequence);
+  }
+  // Whoever cannot be reached any more does not wait.
+  static_cast<void>(outbox.send_copy(to.rank, header, std::move(payload)).ok());
+}
+
 TimeNs Membership::step(TimeNs now) {
   if (!opened_) return never_ns;
   TimeNs next = never_ns;
@@ -32,7 +60,9 @@ TimeNs Membership::step(TimeNs now) {
   for (const Referee::Action& action : referee_.look(now, interval_ns)) act(action, now);
   std::vector<Rank> awaited;
   links_.add_awaited(&awaited);
-  if (!awaited.empty()) {
+  if (awaited.empty()) {
+    link_looks_.begin(now, interval_ns);
+  } else {
     if (link_looks_.is_due(now, interval_ns)) {
       for (Rank rank : awaited) context_.liveness.ask(rank, now);
     }
@@ -86,8 +116,9 @@ void Membership::report(std::uint32_t member, std::uint32_t sequence, const wire
 }
 
 bool Membership::on_inquiry(const wire::Header& header) {
-  if (header.chunk >= members() || !self_) return false;
-  report(header.chunk, header.sequence, referee_.signature_of(header.sequence));
+  const wire::Inquirer from = wire::decode_inquirer(header.signature.count);
+  if (!self_ || !involves(from.rank)) return false;
+  GroupRemains(*this).answer(context_.outbox, context_.self, from, header.sequence);
   return true;
 }
 
@@ -143,7 +174,7 @@ void Membership::act(const Referee::Action& action, TimeNs now) {
         if (member == self_) continue;
         wire::Header message = header(MessageType::inquiry, handles_[member]);
         message.sequence = action.sequence;
-        message.chunk = *self_;
+        message.signature.count = wire::encode(wire::Inquirer{context_.self, handle_});
         tell(spec_.members[member], message, {});
       }
       return;

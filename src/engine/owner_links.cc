@@ -137,13 +137,15 @@ void OwnerLinks::leave(std::uint32_t owner) {
 
 bool OwnerLinks::closed(bool has_failed) const noexcept {
   return closing_ && std::none_of(links_.begin(), links_.end(), [&](const Link& link) {
-           return link.state == State::joining || (link.state == State::leaving && !has_failed);
+           return link.joins != 0 || (link.state == State::leaving && !has_failed);
          });
 }
 
 void OwnerLinks::lose(Rank peer) noexcept {
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
-    if (rank(owner) == peer) links_[owner].state = State::left;
+    if (rank(owner) != peer) continue;
+    links_[owner].state = State::left;
+    links_[owner].joins = 0;
   }
 }
 
@@ -178,6 +180,7 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
     *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
     return true;
   }
+  if (reply.handle == 0) return true;
   link->handle = reply.handle;
   link->credits = reply.credits;
   if (closing_) {

@@ -37,6 +37,10 @@ class Interval {
     return true;
   }
   TimeNs next_ns() const noexcept { return next_ns_; }
+  // Not before an interval from now.
+  void begin(TimeNs now, TimeNs interval_ns) noexcept {
+    next_ns_ = interval_ns == never_ns ? never_ns : now + interval_ns;
+  }
 
  private:
   TimeNs next_ns_ = 0;

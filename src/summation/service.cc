@@ -96,7 +96,7 @@ void Service::answer(Entry& entry) {
   std::vector<WaitingJoin> waiting;
   for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
     if (is_repeated(entry, one))
-      count_rejected();
+      answer_again(entry, one);
     else if (std::string why = join_error(entry, one); !why.empty())
       refuse(entry, one, why);
     else
@@ -107,7 +107,7 @@ void Service::answer(Entry& entry) {
   if (entry.credits == 0) return;
   for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
     if (is_repeated(entry, one))
-      count_rejected();
+      answer_again(entry, one);
     else
       accept(entry, one);
   }
@@ -116,6 +116,11 @@ void Service::answer(Entry& entry) {
 // Of a member that has joined: its first JOIN has been answered, and a refusal might come before that answer.
 bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
   return join.member < entry.group->members() && entry.group->has_joined(join.member);
+}
+
+void Service::answer_again(const Entry& entry, const WaitingJoin& join) {
+  count_rejected();
+  send_join_reply(entry.group->spec().members[join.member], join, {});
 }
 
 std::string Service::join_error(const Entry& entry, const WaitingJoin& join) const {
@@ -174,7 +179,11 @@ void Service::on_leave(const wire::Header& header) {
   entry->group->leave(member);
   handles_.remove(header.handle);
   entry->handles[member] = 0;
-  std::erase_if(entry->waiting, [m = member](const WaitingJoin& one) { return one.member == m; });
+  std::erase_if(entry->waiting, [&, entry = entry, m = member](const WaitingJoin& one) {
+    if (one.member != m) return false;
+    answer_again(*entry, one);
+    return true;
+  });
   send_to_member(*entry, member, header_of(wire::MessageType::leave_reply));
   memory_changed_ = true;
 }
@@ -259,7 +268,6 @@ void Service::lose(Entry& entry, std::uint32_t member, const Status& why) {
   entry.group->fail(why);
   entry.group->leave(member);
   handles_.remove(std::exchange(entry.handles[member], 0));
-  std::erase_if(entry.waiting, [&](const WaitingJoin& one) { return one.member == member; });
   std::erase_if(entry.unsettled, [&](const Settlement& one) { return one.member == member; });
   answer(entry);
   memory_changed_ = true;

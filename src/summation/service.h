@@ -107,6 +107,7 @@ class Service {
   Status set_spec_from(Entry& entry, const wire::Join& join);
   std::string join_error(const Entry& entry, const WaitingJoin& join) const;
   bool is_repeated(const Entry& entry, const WaitingJoin& join) const;
+  void answer_again(const Entry& entry, const WaitingJoin& join);
   void answer(Entry& entry);
   void accept(Entry& entry, const WaitingJoin& waiting);
   void refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why);

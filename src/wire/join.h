@@ -21,7 +21,8 @@ struct Join {
   std::vector<std::byte> spec;     // encoded, or empty
 };
 
-// The owner's answer, once it has the memory; `error` is empty where the member may push.
+// The owner's answer, once it has the memory; `error` is empty where the member may push. Every JOIN has one; that to a
+// second one has handle 0, for the first has been answered, or is withdrawn.
 struct JoinReply {
   std::uint32_t handle = 0;   // names the group and the member at the owner
   std::uint32_t credits = 0;  // pushes that the member may have waiting there
