@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <new>
 
+#include "wire/join.h"
+#include "wire/sender.h"
+
 namespace hps {
 
 using wire::MessageType;
@@ -178,19 +181,45 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
       return is_known(header.chunk) && liveness_.on_message(header);
     default:
       Membership** membership = handles_.find(header.handle);
-      if (membership == nullptr) return header.type == MessageType::inquiry && on_inquiry_after_end(header);
+      if (membership == nullptr) return on_message_after_end(header, payload);
       return (*membership)->on_message(header, payload, now_);
   }
 }
 
-bool Engine::on_inquiry_after_end(const wire::Header& header) {
-  const wire::Inquirer from = wire::decode_inquirer(header.signature.count);
+// For a group that this rank has left.
+bool Engine::on_message_after_end(const wire::Header& header, ConstBytes payload) {
+  switch (header.type) {
+    case MessageType::inquiry:
+    case MessageType::report:
+      return answer_after_end(header, payload);
+    case MessageType::join_reply:
+      return decline(header, payload);
+    default:
+      return false;
+  }
+}
+
+bool Engine::answer_after_end(const wire::Header& header, ConstBytes payload) {
+  wire::Sender from;
+  if (!wire::decode(payload, &from) || !is_known(static_cast<std::uint32_t>(from.rank))) return false;
   for (const GroupRemains& group : remains_) {
-    if (group.handle != header.handle || !is_known(static_cast<std::uint32_t>(from.rank))) continue;
-    group.answer(*this, options_.self, from, header.sequence);
+    if (group.handle() != header.handle) continue;
+    group.answer(*this, header, from);
     return true;
   }
   return false;
+}
+
+// An owner that lets this rank in again, though it has left, would keep the group for ever.
+bool Engine::decline(const wire::Header& header, ConstBytes payload) {
+  wire::JoinReply reply;
+  if (!wire::decode(payload, &reply) || reply.handle == 0 || !is_known(static_cast<std::uint32_t>(reply.owner)))
+    return false;
+  wire::Header message;
+  message.type = MessageType::leave;
+  message.handle = reply.handle;
+  message.chunk = header.chunk;
+  return send_copy(reply.owner, message, {}).ok();
 }
 
 void Engine::note_sender(Rank peer) noexcept {
@@ -228,7 +257,7 @@ void Engine::lose(const Loss& loss) {
     options_.log.warn(status.to_string());
   else
     options_.log.debug(status.to_string());
-  lost_peers_.emplace(peer, status);
+  lost_peers_.emplace(peer, LostPeer{status, ended});
   if (ended) service_.on_peer_ended(peer, status);
   if (!ended) service_.on_peer_failed(peer, status);
   for (auto* groups : {&groups_, &retired_}) {

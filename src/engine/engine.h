@@ -91,7 +91,9 @@ class Engine final : public TransportHandler, private Outbox {
   void note_sender(Rank peer) noexcept override;
   bool dispatch(const wire::Header& header, ConstBytes payload);
   bool on_goodbye(const wire::Header& header);
-  bool on_inquiry_after_end(const wire::Header& header);
+  bool on_message_after_end(const wire::Header& header, ConstBytes payload);
+  bool answer_after_end(const wire::Header& header, ConstBytes payload);
+  bool decline(const wire::Header& header, ConstBytes payload);
   Status send_goodbye(wire::MessageType type, Rank to);
   bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
   TimeNs work(TimeNs now);
@@ -106,8 +108,8 @@ class Engine final : public TransportHandler, private Outbox {
   std::vector<Peer> peers_;  // by rank
   Service service_;
   Liveness liveness_;
-  std::map<Rank, Status> lost_peers_;  // and those that have ended; why
-  TimeNs now_ = 0;                     // of the last step
+  std::map<Rank, LostPeer> lost_peers_;
+  TimeNs now_ = 0;  // of the last step
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;
   std::deque<GroupRemains> remains_;  // of the latest groups that are gone

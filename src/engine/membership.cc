@@ -34,7 +34,12 @@ Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles
   for (const Kept& early : std::exchange(kept_, {})) {
     if (!on_message(early.header, early.payload, early.now)) context_.service.count_rejected();
   }
-  for (const auto& [peer, why] : context_.lost) on_peer_failed(peer, why);
+  for (const auto& [peer, lost] : context_.lost) {
+    if (lost.has_ended)
+      on_peer_ended(peer, lost.why);
+    else
+      on_peer_failed(peer, lost.why);
+  }
   return {};
 }
 
@@ -64,12 +69,13 @@ void Membership::start(Operation& operation) {
   operation.set_sequence(take_sequence());
   const std::uint32_t sequence = operation.sequence();
   active_.push_back({&operation, {}, {}, false});
-  referee_.begin(sequence, operation.signature());
+  const Status differs = referee_.begin(sequence, operation.signature());
   const Status* known = failed_.find(sequence);
   const Status failed = known == nullptr ? Status() : *known;
   failed_.forget_through(sequence);
   if (!failure_.ok()) return abort(sequence, failure_);
   if (!failed.ok()) return operation.fail(failed);
+  if (!differs.ok()) return abort(sequence, differs);
   operation.start();
   // One that needs nobody is over, and has its result.
   if (!ended_.empty() && !operation.ended()) return abort(sequence, Status(ended_.front()));
@@ -135,7 +141,7 @@ bool Membership::on_message(const wire::Header& header, ConstBytes payload, Time
     case MessageType::abort:
       return on_abort(header, payload);
     case MessageType::inquiry:
-      return on_inquiry(header);
+      return on_inquiry(header, payload);
     case MessageType::report:
       return on_report(header, now);
     default:

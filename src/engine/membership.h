@@ -17,6 +17,7 @@
 #include "transport/outbox.h"
 #include "util/failed_calls.h"
 #include "wire/group_spec.h"
+#include "wire/sender.h"
 
 namespace hps {
 
@@ -25,13 +26,19 @@ struct WatchOptions {
   Referee::Options referee;
 };
 
+// A rank that is not there any more.
+struct LostPeer {
+  Status why;
+  bool has_ended = false;  // in good order
+};
+
 // What a Membership needs of the engine.
 struct MembershipContext {
   Rank self = no_rank;
   Outbox& outbox;
   Service& service;
   Liveness& liveness;
-  const std::map<Rank, Status>& lost;  // peers, and why
+  const std::map<Rank, LostPeer>& lost;
   WatchOptions watch;
   Log log;
 };
@@ -43,11 +50,14 @@ class Membership;
 class GroupRemains {
  public:
   explicit GroupRemains(const Membership& group);
-  std::uint32_t handle;  // of the group here
+  std::uint32_t handle() const noexcept { return handle_; }
 
-  void answer(Outbox& outbox, Rank self, wire::Inquirer to, std::uint32_t sequence) const;
+  // Answers an inquiry, or a report of a call that this rank has not come to, or with another signature.
+  void answer(Outbox& outbox, const wire::Header& message, const wire::Sender& from) const;
 
  private:
+  std::uint32_t handle_;  // of the group here
+  Rank self_;
   std::uint32_t member_;               // this rank's index
   std::optional<std::uint32_t> last_;  // call before it left; nothing while it is in the group
   Referee referee_;
@@ -157,7 +167,7 @@ class Membership {
   bool on_result(const wire::Header& header, ConstBytes payload);
   bool on_exchange(const wire::Header& header, ConstBytes payload);
   bool on_abort(const wire::Header& header, ConstBytes payload);
-  bool on_inquiry(const wire::Header& header);
+  bool on_inquiry(const wire::Header& header, ConstBytes payload);
   bool on_report(const wire::Header& header, TimeNs now);
   bool keep(Kept message);
   bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload);

@@ -26,30 +26,40 @@ std::string list_ranks(const std::vector<Rank>& ranks) {
 }  // namespace
 
 GroupRemains::GroupRemains(const Membership& group)
-    : handle(group.handle()),
+    : handle_(group.handle_),
+      self_(group.context_.self),
       member_(group.self_.value_or(group.members())),
       last_(group.closing_ ? std::optional(group.sequence_) : std::nullopt),
       referee_(group.referee_) {}
 
-void GroupRemains::answer(Outbox& outbox, Rank self, wire::Inquirer to, std::uint32_t sequence) const {
-  wire::Header header;
-  header.handle = to.handle;
-  header.sequence = sequence;
+void GroupRemains::answer(Outbox& outbox, const wire::Header& message, const wire::Sender& from) const {
+  const std::uint32_t sequence = message.sequence;
+  const wire::Signature mine = referee_.signature_of(sequence);
+  const bool is_report = message.type == MessageType::report;
+  const bool differs = is_report && mine.collective != wire::Collective::none && mine != message.signature;
+  wire::Header reply;
+  reply.type = MessageType::abort;
+  reply.handle = from.handle;
+  reply.sequence = sequence;
   std::vector<std::byte> payload;
   if (last_ && static_cast<std::int32_t>(sequence - *last_) > 0) {
-    header.type = MessageType::abort;
-    header.chunk = wire::told_to_referee;
     payload = wire::encode_abort({Code::mismatch,
-                                  "rank " + std::to_string(self) +
+                                  "rank " + std::to_string(self_) +
                                       " has left the communicator and did not come to call " + std::to_string(sequence),
-                                  self});
+                                  self_});
+    if (!is_report) reply.chunk = wire::told_to_referee;
+  } else if (differs) {
+    payload = wire::encode_abort(wire::mismatch(from.rank, message.signature, self_, mine, sequence));
+  } else if (is_report) {
+    return;  // it has been through the call, and so have all others
   } else {
-    header.type = MessageType::report;
-    header.chunk = member_;
-    header.signature = referee_.signature_of(sequence);
+    reply.type = MessageType::report;
+    reply.chunk = member_;
+    reply.signature = mine;
+    payload = wire::encode(wire::Sender{self_, handle_});
   }
   // Whoever cannot be reached any more does not wait.
-  static_cast<void>(outbox.send_copy(to.rank, header, std::move(payload)).ok());
+  static_cast<void>(outbox.send_copy(from.rank, reply, std::move(payload)).ok());
 }
 
 TimeNs Membership::step(TimeNs now) {
@@ -112,13 +122,13 @@ void Membership::report(std::uint32_t member, std::uint32_t sequence, const wire
   message.sequence = sequence;
   message.chunk = self_.value_or(members());
   message.signature = signature;
-  tell(spec_.members[member], message, {});
+  tell(spec_.members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
 }
 
-bool Membership::on_inquiry(const wire::Header& header) {
-  const wire::Inquirer from = wire::decode_inquirer(header.signature.count);
-  if (!self_ || !involves(from.rank)) return false;
-  GroupRemains(*this).answer(context_.outbox, context_.self, from, header.sequence);
+bool Membership::on_inquiry(const wire::Header& header, ConstBytes payload) {
+  wire::Sender from;
+  if (!self_ || !wire::decode(payload, &from) || !involves(from.rank)) return false;
+  GroupRemains(*this).answer(context_.outbox, header, from);
   return true;
 }
 
@@ -174,8 +184,7 @@ void Membership::act(const Referee::Action& action, TimeNs now) {
         if (member == self_) continue;
         wire::Header message = header(MessageType::inquiry, handles_[member]);
         message.sequence = action.sequence;
-        message.signature.count = wire::encode(wire::Inquirer{context_.self, handle_});
-        tell(spec_.members[member], message, {});
+        tell(spec_.members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
       }
       return;
     case Referee::Action::Kind::warn:

@@ -173,14 +173,18 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
   wire::JoinReply reply;
   Link* link = link_of(header);
   if (link == nullptr || link->joins == 0 || !wire::decode(payload, &reply)) return false;
+  // An answer to a second JOIN may overtake that to the first.
+  const bool says_again = reply.handle == 0 && reply.error.empty();
+  if (says_again && link->joins == 1 && link->state == State::joining) return false;
   --link->joins;
   if (!reply.error.empty()) {
     if (link->state != State::joining || (link->joins != 0 && !closing_)) return true;
-    link->state = State::left;
+    // One that was let in before, and whose leave to push was revoked, must still say that it leaves.
+    link->state = link->handle == 0 ? State::left : State::none;
     *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
     return true;
   }
-  if (reply.handle == 0) return true;
+  if (says_again) return true;
   link->handle = reply.handle;
   link->credits = reply.credits;
   if (closing_) {

@@ -7,8 +7,12 @@ namespace hps {
 
 using Kind = Referee::Action::Kind;
 
-void Referee::begin(std::uint32_t sequence, const wire::Signature& signature) noexcept {
+Status Referee::begin(std::uint32_t sequence, const wire::Signature& signature) {
   own(sequence) = {sequence, signature};
+  const auto known = cases_.find(sequence);
+  if (known == cases_.end() || known->second.signature == signature) return {};
+  const Case& one = known->second;
+  return wire::mismatch(members_[of(sequence)], signature, members_[one.first], one.signature, sequence);
 }
 
 void Referee::end(std::uint32_t sequence) noexcept {

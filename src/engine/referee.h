@@ -40,8 +40,9 @@ class Referee {
     return sequence % static_cast<std::uint32_t>(members_.size());
   }
 
-  // This rank's own call has begun, or ended: with what signature, for those who ask later.
-  void begin(std::uint32_t sequence, const wire::Signature& signature) noexcept;
+  // This rank's own call has begun, or ended: with what signature, for those who ask later. Not ok: it does not agree
+  // with what has been reported.
+  Status begin(std::uint32_t sequence, const wire::Signature& signature);
   void end(std::uint32_t sequence) noexcept;
   // The signature of this rank's call of that number; of collective none where it has not come to it, or where it is
   // long past.

@@ -120,7 +120,7 @@ bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
 
 void Service::answer_again(const Entry& entry, const WaitingJoin& join) {
   count_rejected();
-  send_join_reply(entry.group->spec().members[join.member], join, {});
+  send_join_reply(entry.group->spec().members[join.member], join, {0, 0, options_.self, {}});
 }
 
 std::string Service::join_error(const Entry& entry, const WaitingJoin& join) const {
@@ -143,7 +143,7 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
   handles_.remove(std::exchange(entry.handles[waiting.member], handle));
   entry.owner_index[waiting.member] = waiting.owner_index;
   entry.wanted_call = waiting.sequence;
-  send_join_reply(entry.group->spec().members[waiting.member], waiting, {handle, entry.credits, {}});
+  send_join_reply(entry.group->spec().members[waiting.member], waiting, {handle, entry.credits, options_.self, {}});
 }
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
@@ -151,7 +151,7 @@ void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string
   memory_changed_ = true;                                // if nobody else wants the group it goes
   if (waiting.member >= entry.group->members()) return;  // nobody to tell
   const Rank to = entry.group->spec().members[waiting.member];
-  send_join_reply(to, waiting, {0, 0, "rank " + std::to_string(options_.self) + " refused: " + why});
+  send_join_reply(to, waiting, {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 
 void Service::send_join_reply(Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply) {
@@ -250,7 +250,6 @@ void Service::on_peer_failed(Rank peer, const Status& why) {
 }
 
 void Service::on_peer_ended(Rank peer, const Status& why) {
-  lost_.emplace(peer, why);
   for (auto& [id, entry] : groups_) {
     if (!entry->group) continue;
     const auto member = entry->group->index_of(peer);

@@ -82,6 +82,7 @@ class Service {
     std::unique_ptr<ServedGroup> group;  // once the spec is known
     std::uint64_t spec_hash = 0;
     std::uint32_t credits = 0;         // 0 until the memory is granted
+    bool comes_back = false;           // it was revoked in the midst of a call
     std::uint64_t returned_bytes = 0;  // taken from it, and to be given back once its last results are sent
     std::uint32_t wanted_call = 0;     // for which a member was let in last; it may not have come yet
     bool attached = false;
@@ -120,7 +121,7 @@ class Service {
   std::vector<Entry*> waiting_by_age();
   bool grant(Entry& entry);
   bool make_room(const Entry& entry);
-  static bool may_be_revoked(const Entry& holder, const Entry& waiting);
+  bool may_be_revoked(const Entry& holder, const Entry& waiting) const;
   void revoke(Entry& entry);
   void raise_credits(Entry& entry);
   void release_memory(Entry& entry);

@@ -53,7 +53,7 @@ void Service::serve_waiting() {
 bool Service::grant(Entry& entry) {
   const ServedGroup& group = *entry.group;
   const auto is_waiting = [&](const auto& item) {
-    return item.second.get() != &entry && item.second->waits_for_memory();
+    return item.second.get() != &entry && (item.second->waits_for_memory() || item.second->comes_back);
   };
   const std::uint64_t each = group.bytes_per_credit();
   std::uint64_t credits = group.least_credits();
@@ -61,14 +61,17 @@ bool Service::grant(Entry& entry) {
     credits = std::clamp<std::uint64_t>(budget_.available() / 2 / each, credits, group.wanted_credits());
   if (!budget_.reserve(credits * each)) return false;
   entry.credits = static_cast<std::uint32_t>(credits);
+  entry.comes_back = false;
   entry.group->set_credits(entry.credits);
   if (!entry.waiting.empty()) answer(entry);
   return true;
 }
 
-bool Service::may_be_revoked(const Entry& holder, const Entry& waiting) {
+// One that has more than the least comes back for that, and finds it.
+bool Service::may_be_revoked(const Entry& holder, const Entry& waiting) const {
   if (holder.credits == 0) return false;
-  if (holder.is_idle() || holder.credits > holder.group->least_credits()) return true;
+  if (holder.is_idle()) return true;
+  if (budget_.available() + holder.granted_bytes() >= holder.least_bytes() + waiting.least_bytes()) return true;
   const std::uint32_t its = *holder.current_call();
   const std::uint32_t ours = waiting.waiting_call();
   return its == ours ? waiting.group->spec().id < holder.group->spec().id : is_older(ours, its);
@@ -106,6 +109,7 @@ void Service::revoke(Entry& entry) {
     send_to_member(entry, m, header);
   }
   entry.returned_bytes += entry.granted_bytes();
+  entry.comes_back = !entry.is_idle();
   entry.credits = 0;
   entry.group->revoke();
   release_memory(entry);

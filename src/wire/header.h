@@ -44,11 +44,11 @@ enum class MessageType : std::uint8_t {
   cancel,        // member -> owner: this call fails; forget it. Payload: as of abort
   cancel_reply,  // owner -> member: nothing of that call is here any more
   revoke,        // owner -> member: the handle in count is void, and pushes without a result are dropped; join again
-  inquiry,       // member -> member: have you come to this call? The sender's rank and its handle of the group are in
-                 // count. Answered by report, or by abort where the receiver has left the group without coming to it
-  report,        // to the referee of a call that stands still: the member in chunk has come to it, with this signature,
-                 // or has not (collective none)
-  ping,          // are you there? Answered by pong. The sender is in chunk
+  inquiry,  // member -> member: have you come to this call? Payload: Sender. Answered by report, or by abort where the
+            // receiver has left the group without coming to it
+  report,   // to the referee of a call that stands still: the member in chunk has come to it, with this signature,
+            // or has not (collective none). Payload: Sender
+  ping,     // are you there? Answered by pong. The sender is in chunk
   pong,
   shutdown,  // worker -> CPU-only rank: the workers are done
   goodbye,   // the sender (in chunk) ends, and its connections with it
@@ -68,18 +68,6 @@ struct Signature {
 
   bool operator==(const Signature&) const = default;
 };
-
-// Who inquires, in the count of an inquiry.
-struct Inquirer {
-  Rank rank = no_rank;
-  std::uint32_t handle = 0;
-};
-constexpr std::uint64_t encode(Inquirer from) noexcept {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(from.rank)) << 32 | from.handle;
-}
-constexpr Inquirer decode_inquirer(std::uint64_t count) noexcept {
-  return {static_cast<Rank>(count >> 32), static_cast<std::uint32_t>(count)};
-}
 
 // "HPS_Allreduce_hetero of 100 float32 (sum)"
 std::string describe(const Signature& signature);

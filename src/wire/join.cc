@@ -37,6 +37,7 @@ std::vector<std::byte> encode(const JoinReply& reply) {
   Writer out;
   out.put(reply.handle);
   out.put(reply.credits);
+  out.put(reply.owner);
   out.put_text(reply.error);
   return out.take();
 }
@@ -46,6 +47,7 @@ bool decode(ConstBytes bytes, JoinReply* reply) {
   JoinReply result;
   result.handle = in.get<std::uint32_t>();
   result.credits = in.get<std::uint32_t>();
+  result.owner = in.get<Rank>();
   result.error = in.get_text();
   if (!in.at_end()) return false;
   *reply = std::move(result);

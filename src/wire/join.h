@@ -26,6 +26,7 @@ struct Join {
 struct JoinReply {
   std::uint32_t handle = 0;   // names the group and the member at the owner
   std::uint32_t credits = 0;  // pushes that the member may have waiting there
+  Rank owner = no_rank;       // who answers: the member may have left the group meanwhile, and must say so
   std::string error;
 };
 
