@@ -68,13 +68,16 @@ void Membership::close() {
 void Membership::start(Operation& operation) {
   operation.set_sequence(take_sequence());
   const std::uint32_t sequence = operation.sequence();
-  active_.push_back({&operation, {}, {}, false});
+  active_.push_back({&operation, {}, {}, false, false});
   const Status differs = referee_.begin(sequence, operation.signature());
   const Status* known = failed_.find(sequence);
   const Status failed = known == nullptr ? Status() : *known;
   failed_.forget_through(sequence);
   if (!failure_.ok()) return abort(sequence, failure_);
-  if (!failed.ok()) return operation.fail(failed);
+  if (!failed.ok()) {
+    active_.back().told = true;
+    return operation.fail(failed);
+  }
   if (!differs.ok()) return abort(sequence, differs);
   operation.start();
   // One that needs nobody is over, and has its result.
@@ -82,8 +85,11 @@ void Membership::start(Operation& operation) {
   deliver_kept(operation);
 }
 
+// A call may have failed of itself: its own send, or its own service.
 void Membership::finish(Operation& operation) {
   const std::uint32_t sequence = operation.sequence();
+  const Active* own = find_active(sequence);
+  if (own != nullptr && !own->told && !operation.status().ok()) abort(sequence, Status(operation.status()));
   std::erase_if(active_, [&](const Active& active) { return active.operation == &operation; });
   std::erase_if(kept_, [&](const Kept& kept) { return is_past(kept.header.sequence); });
   referee_.end(sequence);
@@ -93,11 +99,16 @@ void Membership::finish(Operation& operation) {
   if (self_ == 0u) tell_helpers(sequence, operation.status());
 }
 
-Operation* Membership::find(std::uint32_t sequence) noexcept {
-  for (const Active& active : active_) {
-    if (active.operation->sequence() == sequence) return active.operation;
+Membership::Active* Membership::find_active(std::uint32_t sequence) noexcept {
+  for (Active& active : active_) {
+    if (active.operation->sequence() == sequence) return &active;
   }
   return nullptr;
+}
+
+Operation* Membership::find(std::uint32_t sequence) noexcept {
+  const Active* active = find_active(sequence);
+  return active == nullptr ? nullptr : active->operation;
 }
 
 Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t chunk, ConstBytes payload) {
@@ -226,8 +237,9 @@ void Membership::deliver_kept(Operation& operation) {
 bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   const Status why = wire::decode_abort(payload);
   const std::uint32_t sequence = header.sequence;
-  if (Operation* operation = find(sequence)) {
-    operation->fail(why);
+  if (Active* active = find_active(sequence)) {
+    active->told = true;
+    active->operation->fail(why);
     context_.service.cancel(spec_.id, sequence, why);
   } else if (!is_past(sequence) && !failed_.add(sequence, why)) {
     return false;
@@ -236,7 +248,10 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   // Whom another has lost the whole group has lost.
   if (failure_.ok() && why.code() == Code::peer_failed && involves(why.who())) {
     failure_ = why;
-    for (std::size_t i = 0; i < active_.size(); ++i) active_[i].operation->fail(why);
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+      active_[i].told = true;
+      active_[i].operation->fail(why);
+    }
   }
   return true;
 }
@@ -254,7 +269,10 @@ void Membership::pass_on(std::uint32_t teller, std::uint32_t sequence, const Sta
 }
 
 void Membership::abort(std::uint32_t sequence, const Status& why) {
-  if (Operation* operation = find(sequence)) operation->fail(why);
+  if (Active* active = find_active(sequence)) {
+    active->told = true;
+    active->operation->fail(why);
+  }
   context_.service.cancel(spec_.id, sequence, why);
   links_.cancel(sequence, why, true);
   tell_members(sequence, why);

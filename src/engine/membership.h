@@ -149,6 +149,7 @@ class Membership {
     StallTimer timer;
     Interval looks;  // for lost ranks
     bool reported = false;
+    bool told = false;  // all members know, or will, that it has failed
   };
   struct Kept {
     wire::Header header;
@@ -157,6 +158,7 @@ class Membership {
   };
 
   wire::Header header(wire::MessageType type, std::uint32_t handle) const noexcept;
+  Active* find_active(std::uint32_t sequence) noexcept;
   Operation* find(std::uint32_t sequence) noexcept;
   // A member is at most one call ahead, so that this is plenty for honest ones.
   std::size_t max_kept() const noexcept { return opened_ ? max_steps + 2 * spec_.members.size() : 4096; }

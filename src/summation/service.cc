@@ -137,6 +137,9 @@ std::string Service::join_error(const Entry& entry, const WaitingJoin& join) con
 }
 
 void Service::accept(Entry& entry, const WaitingJoin& waiting) {
+  // Its JOIN came before its end, and waited.
+  const auto ended = ended_.find(entry.group->spec().members[waiting.member]);
+  if (ended != ended_.end()) return lose(entry, waiting.member, ended->second);
   const std::uint32_t handle = handles_.add({&entry, waiting.member});
   if (handle == 0) return refuse(entry, waiting, "too many groups");
   entry.group->join(waiting.member, waiting.reply_handle);
@@ -250,6 +253,7 @@ void Service::on_peer_failed(Rank peer, const Status& why) {
 }
 
 void Service::on_peer_ended(Rank peer, const Status& why) {
+  ended_.emplace(peer, why);
   for (auto& [id, entry] : groups_) {
     if (!entry->group) continue;
     const auto member = entry->group->index_of(peer);

@@ -135,6 +135,7 @@ class Service {
   std::map<wire::GroupId, std::unique_ptr<Entry>> groups_;
   HandleTable<Handle> handles_;
   std::map<Rank, Status> lost_;
+  std::map<Rank, Status> ended_;  // in good order
   std::size_t early_joins_ = 0;   // of groups whose spec is not known
   bool memory_changed_ = false;   // some may be free, or somebody may have become idle
   bool somebody_waits_ = false;   // for memory
