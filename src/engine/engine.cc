@@ -291,12 +291,28 @@ TimeNs Engine::step(TimeNs now) noexcept try {
   return now;
 }
 
+// Members of a group that others have left are about to leave too, or are lost.
+TimeNs Engine::look_for_parting_members(TimeNs now) {
+  const TimeNs interval_ns = liveness_.interval_ns();
+  if (interval_ns == never_ns) return never_ns;
+  if (!service_.has_parting_groups()) {
+    parting_looks_.begin(now, interval_ns);
+    return never_ns;
+  }
+  if (parting_looks_.is_due(now, interval_ns)) {
+    std::vector<Rank> ranks;
+    service_.add_awaited(&ranks);
+    for (Rank rank : ranks) liveness_.ask(rank, now);
+  }
+  return parting_looks_.next_ns();
+}
+
 TimeNs Engine::work(TimeNs now) {
   if (now >= liveness_.next()) find_silent_peers(now);
   if (!lost_.empty()) tell_lost_peers();
   service_.sum_ready();
   service_.collect();
-  TimeNs next = never_ns;
+  TimeNs next = look_for_parting_members(now);
   for (std::size_t i = 0; i < groups_.size(); ++i) next = std::min(next, groups_[i]->step(now));
   for (std::size_t i = 0; i < retired_.size(); ++i) next = std::min(next, retired_[i]->step(now));
   if (!retired_.empty()) destroy_retired();

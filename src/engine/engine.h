@@ -98,6 +98,7 @@ class Engine final : public TransportHandler, private Outbox {
   bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
   TimeNs work(TimeNs now);
   void find_silent_peers(TimeNs now);
+  TimeNs look_for_parting_members(TimeNs now);
   void tell_lost_peers();
   void lose(const Loss& loss);
   void fail_all(const Status& why) noexcept;
@@ -109,6 +110,7 @@ class Engine final : public TransportHandler, private Outbox {
   Service service_;
   Liveness liveness_;
   std::map<Rank, LostPeer> lost_peers_;
+  Interval parting_looks_;
   TimeNs now_ = 0;  // of the last step
   std::vector<std::unique_ptr<Membership>> groups_;
   std::vector<std::unique_ptr<Membership>> retired_;

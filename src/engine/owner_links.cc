@@ -137,7 +137,7 @@ void OwnerLinks::leave(std::uint32_t owner) {
 
 bool OwnerLinks::closed(bool has_failed) const noexcept {
   return closing_ && std::none_of(links_.begin(), links_.end(), [&](const Link& link) {
-           return link.joins != 0 || (link.state == State::leaving && !has_failed);
+           return link.state == State::joining || (link.state == State::leaving && !has_failed);
          });
 }
 

@@ -42,8 +42,8 @@ class OwnerLinks {
 
   // Takes leave of every owner.
   void close();
-  // All have answered or are lost. In a group that has failed an owner may have given this member up, and does not
-  // answer a LEAVE; there it is enough that it has been sent.
+  // All have answered or are lost; an owner that answers a second JOIN later is told then. In a group that has failed
+  // an owner may have given this member up, and does not answer a LEAVE; there it is enough that it has been sent.
   bool closed(bool has_failed) const noexcept;
   // `peer` is lost: nothing is waited for from it.
   void lose(Rank peer) noexcept;

@@ -74,6 +74,11 @@ void ServedGroup::leave(std::uint32_t member) {
   for (std::uint32_t sequence : calls_.sequences()) give_up(*calls_.find(sequence));
 }
 
+bool ServedGroup::is_parting() const noexcept {
+  return present_ != 0 && std::any_of(members_.begin(), members_.end(),
+                                      [](const Member& member) { return member.state == MemberState::left; });
+}
+
 bool ServedGroup::is_deserted() const noexcept {
   for (std::uint32_t member = 0; member < members(); ++member) {
     if (member != local_member_ && !has_left(member)) return false;

@@ -72,6 +72,8 @@ class ServedGroup {
   // Nobody is here and nothing is being sent. Whoever has joined has left, and with it all calls are over, for no call
   // is complete without everyone.
   bool drained() const noexcept { return store_.empty() && present_ == 0; }
+  // Some members have left, and others are present.
+  bool is_parting() const noexcept;
   // All members but this process have left.
   bool is_deserted() const noexcept;
   // Drops all contributions and takes the members' leave to push away; they have to join again.

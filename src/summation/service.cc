@@ -180,6 +180,7 @@ void Service::on_leave(const wire::Header& header) {
   if (found == nullptr) return count_rejected();
   const auto [entry, member] = *found;
   entry->group->leave(member);
+  parting_ = true;
   handles_.remove(header.handle);
   entry->handles[member] = 0;
   std::erase_if(entry->waiting, [&, entry = entry, m = member](const WaitingJoin& one) {
@@ -270,10 +271,22 @@ void Service::fail(const Status& why) {
 void Service::lose(Entry& entry, std::uint32_t member, const Status& why) {
   entry.group->fail(why);
   entry.group->leave(member);
+  parting_ = true;
   handles_.remove(std::exchange(entry.handles[member], 0));
   std::erase_if(entry.unsettled, [&](const Settlement& one) { return one.member == member; });
   answer(entry);
   memory_changed_ = true;
+}
+
+void Service::add_awaited(std::vector<Rank>* ranks) {
+  parting_ = false;
+  for (const auto& [id, entry] : groups_) {
+    if (!entry->group || !entry->group->is_parting()) continue;
+    parting_ = true;
+    for (std::uint32_t m = 0; m < entry->group->members(); ++m) {
+      if (entry->group->is_present(m)) ranks->push_back(entry->group->spec().members[m]);
+    }
+  }
 }
 
 void Service::sum_ready() {

@@ -49,6 +49,11 @@ class Service {
   // All groups fail.
   void fail(const Status& why);
 
+  // Whether there may be groups that some members have left and others not; and those others. They may be lost without
+  // this process having noticed.
+  bool has_parting_groups() const noexcept { return parting_; }
+  void add_awaited(std::vector<Rank>* ranks);
+
   // Sums what is complete, where several threads do it. To be called after messages have come.
   void sum_ready();
   // Frees what has drained and serves those who wait for the memory. To be called now and then; cheap when there is
@@ -138,6 +143,7 @@ class Service {
   std::map<Rank, Status> ended_;  // in good order
   std::size_t early_joins_ = 0;   // of groups whose spec is not known
   bool memory_changed_ = false;   // some may be free, or somebody may have become idle
+  bool parting_ = false;          // a group may have been left by some of its members
   bool somebody_waits_ = false;   // for memory
   std::uint64_t calls_seen_ = 0;  // of counters_.calls, when memory was last looked at
 };

@@ -14,8 +14,9 @@ class Checker {
   Checker(World& world, const Kinds& kinds) : world_(world), kinds_(kinds) {}
 
   std::string run(bool came_to_an_end) {
-    if (!came_to_an_end) return "it never came to an end\n";
+    // A forged message that nothing tells from an honest one may make a rank wait for what never comes.
     if (world_.anything_goes()) return {};
+    if (!came_to_an_end) return "it never came to an end\n";
     for (std::size_t g = 0; g < world_.groups().size(); ++g) check_group(g);
     for (std::uint32_t rank = 0; rank < world_.ranks().size(); ++rank) check_rank(rank);
     return found_.str();

@@ -37,6 +37,7 @@ void World::inject(const Fault& fault) {
 
 void World::stop(const Fault& fault) {
   const auto rank = static_cast<Rank>(fault.rank);
+  if (fault.duration_ns == never_ns) return stop_for_good(fault.rank);
   ranks_[fault.rank].life = RankState::Life::stopped;
   cluster_->network().stop(rank);
   at(now() + fault.duration_ns, [this, rank] {
@@ -46,6 +47,14 @@ void World::stop(const Fault& fault) {
     cluster_->network().resume(rank);
     for (const Action& action : std::exchange(state.postponed, {})) on_rank(rank, now(), action);
   });
+}
+
+// Its connections stand, and it does not answer.
+void World::stop_for_good(std::uint32_t rank) {
+  harm(rank);
+  ranks_[rank].life = RankState::Life::killed;
+  cluster_->network().stop(static_cast<Rank>(rank));
+  for (std::size_t g = 0; g < groups_.size(); ++g) open_next_if_over(g);
 }
 
 void World::slow(const Fault& fault) {

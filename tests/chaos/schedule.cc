@@ -127,7 +127,7 @@ void choose_groups(Dice& dice, const Kinds& kinds, Schedule* schedule) {
   schedule->tight_memory = may_be_tight && dice.one_in(3);
 }
 
-Fault choose_fault(Dice& dice, const Schedule& schedule) {
+Fault choose_fault(Dice& dice, const Kinds& kinds, const Schedule& schedule) {
   using Kind = Fault::Kind;
   Fault fault;
   fault.kind = dice.pick({Kind::stop, Kind::stop, Kind::slow, Kind::wrong_token, Kind::random_bytes,
@@ -138,6 +138,7 @@ Fault choose_fault(Dice& dice, const Schedule& schedule) {
   fault.other = (fault.rank + 1 + dice.below(std::max(schedule.ranks() - 1, 1u))) % schedule.ranks();
   fault.duration_ns = dice.magnitude(10 * us, 500 * ms);
   fault.random = dice.next();
+  if (kinds.time_outs && fault.kind == Kind::stop && fault.random % 4 == 0) fault.duration_ns = never_ns;
   return fault;
 }
 
@@ -165,7 +166,7 @@ Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
   if (schedule.leave_early) schedule.network.jitter_ns = 0;
   const std::uint64_t faults = dice.one_in(3) ? 0 : dice.between(1, 4);
   for (std::uint64_t i = 0; i < faults && schedule.ranks() > 1; ++i)
-    schedule.faults.push_back(choose_fault(dice, schedule));
+    schedule.faults.push_back(choose_fault(dice, kinds, schedule));
   if (!kinds.leaks_after_failure && schedule.groups.size() > 1 && may_leak(schedule)) schedule.tight_memory = false;
   return schedule;
 }

@@ -43,7 +43,7 @@ struct GroupPlan {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    stop,            // `rank` does nothing for duration_ns
+    stop,            // `rank` does nothing for duration_ns, or ever again
     slow,            // the rates of `rank`'s host become a tenth
     wrong_token,     // what `rank` got once comes again, with another token
     random_bytes,    // `rank` gets a message of random bytes

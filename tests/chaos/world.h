@@ -92,6 +92,7 @@ class World {
   void inject_next();
   void inject(const Fault& fault);
   void stop(const Fault& fault);
+  void stop_for_good(std::uint32_t rank);
   void slow(const Fault& fault);
   void forge_message(const Fault& fault);
   void cut(std::uint32_t rank, std::uint32_t other);
