@@ -62,10 +62,11 @@ std::vector<Referee::Action> Referee::look(TimeNs now, TimeNs look_interval_ns) 
   next_ns_ = never_ns;
   const TimeNs patience_ns = std::min(options_.inquire_ns, look_interval_ns);
   for (auto& [sequence, one] : cases_) {
+    const TimeNs since_ns = one.since_ns;  // clang 14 lets no structured binding into a lambda
     const auto is_due = [&](bool* done, TimeNs after_ns) {
       if (*done) return false;
-      next_ns_ = std::min(next_ns_, one.since_ns + after_ns);
-      return *done = now >= one.since_ns + after_ns;
+      next_ns_ = std::min(next_ns_, since_ns + after_ns);
+      return *done = now >= since_ns + after_ns;
     };
     if (is_due(&one.inquired, options_.inquire_ns)) actions.push_back(action(Kind::inquire, sequence, one));
     if (options_.warn_ns != 0 && is_due(&one.warned, options_.warn_ns))

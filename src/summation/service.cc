@@ -154,6 +154,7 @@ void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string
   memory_changed_ = true;                                // if nobody else wants the group it goes
   if (waiting.member >= entry.group->members()) return;  // nobody to tell
   const Rank to = entry.group->spec().members[waiting.member];
+  if (to == options_.self) return;  // an answer would go to this process, which has not asked
   send_join_reply(to, waiting, {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 

@@ -345,6 +345,17 @@ TEST_F(ServiceTest, AGroupWithALostMemberLetsNobodyIn) {
   EXPECT_NE(reply_to(0).error.find("rank 1 is gone"), std::string::npos);
 }
 
+TEST_F(ServiceTest, AJoinAsTheOwnerItselfIsRefusedWithoutAnAnswer) {
+  wire::GroupSpec with_self = spec();
+  with_self.members = {self, 1};
+  const std::vector<std::byte> encoded = wire::encode(with_self);
+  const wire::Join join{with_self.id, 0, 100, wire::hash(encoded), encoded};
+  service.on_join(header(MessageType::join, 0), wire::encode(join));
+  EXPECT_TRUE(outbox.take().empty()) << "an outbox sends nothing to its own process";
+  EXPECT_EQ(service.counters().rejected, 1u);
+  EXPECT_EQ(service.reserved_bytes(), 0u);
+}
+
 TEST_F(ServiceTest, JoinsWithoutDescriptionAreBounded) {
   const std::uint64_t most = 1u << 16;
   for (std::uint32_t i = 0; i < most + 10; ++i) {
