@@ -7,8 +7,6 @@ namespace {
 // The first chunk of this process that the member has not pushed, or has.
 std::optional<std::uint64_t> first_chunk(const ScriptedGroup& group, std::uint32_t member, bool pushed) {
   for (std::uint64_t chunk = 0; chunk < group.chunking.chunks; ++chunk) {
-    const bool summed = group.complete(chunk);
-    if (pushed && summed && !Mended::summed_chunks_are_not_taken_again) continue;
     if (group.owns(chunk) && group.members[member].pushed[chunk] == pushed) return chunk;
   }
   return std::nullopt;
@@ -54,6 +52,8 @@ bool make_bad(const ScriptedGroup& group, BadPush how, std::uint32_t number, Bad
       return true;
     case BadPush::signature:
       return change_signature(group, number, message);
+    case BadPush::beyond_credits:
+      return true;
   }
   return false;
 }
@@ -69,6 +69,9 @@ std::vector<std::byte> with_chunk_bytes(wire::GroupSpec spec, std::uint32_t chun
 std::optional<BadMessage> bad_push(const ScriptedGroup& group, std::uint32_t member, BadPush how,
                                    std::uint32_t number) {
   if (group.members[member].state != MemberState::joined) return std::nullopt;
+  const ScriptedMember& pusher = group.members[member];
+  const std::size_t kept = (pusher.pushed & ~pusher.results).count();
+  if (how == BadPush::beyond_credits && (kept < pusher.credits || group.spoiled)) return std::nullopt;
   const std::optional<std::uint64_t> chunk = first_chunk(group, member, how == BadPush::duplicate);
   if (!chunk) return std::nullopt;
   BadMessage message{group.push_header(member, *chunk), group.payload(member, *chunk), Effect::none};
@@ -83,7 +86,7 @@ wire::Join bad_join(const ScriptedGroup& group, std::uint32_t member, BadJoin ho
     case BadJoin::unknown_group:
     case BadJoin::flood:
       join.spec.clear();
-      join.id.counter = 0x70000000 + number % 4096;
+      join.id.counter = 0x70000000 + number % 0x100000;
       break;
     case BadJoin::hash:
       join.spec_hash ^= 1 + number;

@@ -8,7 +8,6 @@
 #include "coll/select.h"
 #include "engine/engine.h"
 #include "fuzz/byte_source.h"
-#include "fuzz/service_script.h"
 #include "fuzz/target.h"
 #include "plan/layout.h"
 #include "wire/join.h"
@@ -143,7 +142,6 @@ class Bench {
     const ConstBytes rest = in_.take_up_to(2u * in_.byte());
     payload.assign(rest.begin(), rest.end());
     put_right(right, bytes, payload);
-    if (is_known_to_crash(bytes, payload)) return;
     // As long as it was given, so that a read past its end shows.
     engine_.on_message(no_rank, ConstBytes(bytes).first(given.size()), payload);
   }
@@ -178,18 +176,6 @@ class Bench {
     const std::vector<std::byte> encoded = wire::encode(spec_);
     return wire::encode(
         wire::Join{spec_.id, member, 9, wire::hash(encoded), member == 0 ? encoded : std::vector<std::byte>{}});
-  }
-
-  bool is_known_to_crash(const wire::HeaderBytes& bytes, ConstBytes payload) const {
-    if (Mended::joins_as_the_owner_itself_are_refused) return false;
-    wire::Header header;
-    wire::Join join;
-    wire::GroupSpec described;
-    if (!wire::decode(bytes, &header) || header.type != wire::MessageType::join || !wire::decode(payload, &join))
-      return false;
-    if (join.id == spec_.id) return join.member < spec_.members.size() && spec_.members[join.member] == me;
-    return wire::decode(join.spec, &described).ok() && join.member < described.members.size() &&
-           described.members[join.member] == me;
   }
 
   void end() {

@@ -5,6 +5,7 @@
 #ifndef HPS_TESTS_FUZZ_SCRIPT_OUTBOX_H
 #define HPS_TESTS_FUZZ_SCRIPT_OUTBOX_H
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,11 @@ class ScriptOutbox final : public hps::Outbox {
   }
 
   bool sending() const { return !pending_.empty(); }
+  // Whether anything is under way to one of the `handles` handles from `first` on.
+  bool sending(std::uint32_t first, std::size_t handles) const {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [&](const auto& sent) { return sent.first.handle - first < handles; });
+  }
   void complete(std::size_t which, const Status& status) {
     if (pending_.empty()) return;
     std::swap(pending_[which % pending_.size()], pending_.back());

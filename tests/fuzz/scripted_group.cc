@@ -51,6 +51,17 @@ Shape shape_of(std::uint32_t shape) {
 
 }  // namespace
 
+std::uint32_t ScriptedMember::waiting() const {
+  std::uint32_t sum = stuck;
+  for (const auto& [sequence, count] : pushes) sum += count;
+  return sum;
+}
+
+void ScriptedMember::push_answered(std::uint32_t sequence) {
+  const auto of_call = pushes.find(sequence);
+  if (of_call != pushes.end() && --of_call->second == 0) pushes.erase(of_call);
+}
+
 ScriptedGroup::ScriptedGroup(std::uint32_t place, std::uint32_t shape, std::uint32_t generation)
     : base_(0x40000000 + generation * 256 + place * 16) {
   const Shape from = shape_of(shape);
@@ -78,7 +89,6 @@ void ScriptedGroup::begin_call(std::uint32_t choice) {
   for (ScriptedMember& member : members) {
     member.pushed.reset();
     member.results.reset();
-    member.waiting = 0;
   }
   LocalCall::sequence = sequence;
   LocalCall::signature = signature;
@@ -87,9 +97,28 @@ void ScriptedGroup::begin_call(std::uint32_t choice) {
   input = local ? local_input.data() : nullptr;
 }
 
+void ScriptedGroup::revoke(std::uint32_t m) {
+  ScriptedMember& member = members[m];
+  if (member.state == MemberState::joined) member.state = MemberState::absent;
+  member.pushed &= member.results;
+  member.pushes.clear();
+  member.stuck = 0;
+  member.owes_cancel = 0;
+}
+
+// One that leaves in the middle of a call is not missed until its memory is needed.
+void ScriptedGroup::part(std::uint32_t m) {
+  ScriptedMember& member = members[m];
+  if ((member.pushed & ~member.results).any()) spoiled = true;
+  member.state = MemberState::left;
+  member.handle = member.asks = 0;
+  member.pushes.clear();
+  if (present() == 0) spoiled = true;
+}
+
 std::optional<std::uint32_t> ScriptedGroup::member_with_handle(std::uint32_t handle) const {
   for (std::uint32_t m = 0; m < members.size(); ++m) {
-    if (members[m].state == MemberState::joined && members[m].handle == handle) return m;
+    if (members[m].is_present() && members[m].handle == handle) return m;
   }
   return std::nullopt;
 }
@@ -104,8 +133,15 @@ std::uint32_t ScriptedGroup::count(MemberState state) const {
   return static_cast<std::uint32_t>(std::count_if(members.begin(), members.end(), is));
 }
 
+std::uint32_t ScriptedGroup::present() const {
+  const auto is_present = [](const ScriptedMember& member) { return member.is_present(); };
+  return static_cast<std::uint32_t>(std::count_if(members.begin(), members.end(), is_present));
+}
+
+bool ScriptedGroup::is_deserted() const { return count(MemberState::left) == members.size() - (local ? 1 : 0); }
+
 bool ScriptedGroup::is_over() const {
-  return !attached && (detached || count(MemberState::left) != 0) && count(MemberState::joined) == 0;
+  return !attached && (detached || count(MemberState::left) != 0) && present() == 0;
 }
 
 std::uint64_t ScriptedGroup::seed(std::uint32_t member) const {
@@ -157,6 +193,20 @@ bool ScriptedGroup::complete(std::uint64_t chunk) const {
     if (is_remote(m) && !members[m].pushed[chunk]) return false;
   }
   return true;
+}
+
+bool ScriptedGroup::all_complete() const {
+  for (std::uint64_t chunk = 0; chunk < chunking.chunks; ++chunk) {
+    if (owns(chunk) && !complete(chunk)) return false;
+  }
+  return true;
+}
+
+bool ScriptedGroup::has_chunks() const {
+  for (std::uint64_t chunk = 0; chunk < chunking.chunks; ++chunk) {
+    if (owns(chunk)) return true;
+  }
+  return false;
 }
 
 std::string ScriptedGroup::missing() const {

@@ -5,6 +5,7 @@
 #define HPS_TESTS_FUZZ_SCRIPTED_GROUP_H
 
 #include <bitset>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,14 +25,24 @@ using Chunks = std::bitset<max_chunks>;
 enum class MemberState : std::uint8_t { absent, asked, joined, left };
 
 struct ScriptedMember {
+  // One whose leave to push was revoked is absent again, and keeps its handle, under which it may still take leave.
   MemberState state = MemberState::absent;
   std::uint32_t asks = 0;    // JOINs without an answer
-  std::uint32_t handle = 0;  // the last that the service gave it
+  std::uint32_t handle = 0;  // the last that the service gave it; 0 where it has not joined, or has left
   std::uint32_t credits = 0;
-  std::uint32_t waiting = 0;  // pushes without a result, of the present call
-  std::uint32_t stuck = 0;    // and such as will never have one
-  Chunks pushed;              // of the present call
+  std::map<std::uint32_t, std::uint32_t> pushes;  // without a result, by call
+  std::uint32_t stuck = 0;                        // and such as no honest member sends, which may never have one
+  std::uint32_t wanted = 0;                       // the call that its last JOIN was for; 0 where for none yet
+  std::uint32_t cancelled = 0;                    // the last call that it has cancelled
+  std::uint32_t told_of_failure = 0;              // the last call that it was told to have failed
+  std::uint32_t owes_cancel = 0;                  // a call that failed while the JOIN for it had no answer
+  Chunks pushed;                                  // of the present call
   Chunks results;
+
+  bool is_present() const { return handle != 0; }
+  // How many of its pushes may wait at the service.
+  std::uint32_t waiting() const;
+  void push_answered(std::uint32_t sequence);
 };
 
 class ScriptedGroup final : public LocalCall {
@@ -45,7 +56,8 @@ class ScriptedGroup final : public LocalCall {
   std::optional<std::uint32_t> local;  // this process, where it is a worker
   bool attached = false;
   bool detached = false;
-  bool failed = false;  // a member is lost
+  bool failed = false;   // a member is lost
+  bool refused = false;  // the service does not let it in
   // Something that nobody can foresee has got through, such as a message that stole a member's handle: nothing more is
   // expected of the group but that it harms nobody else.
   bool tainted = false;
@@ -61,11 +73,19 @@ class ScriptedGroup final : public LocalCall {
   std::vector<std::byte> local_input;
 
   void begin_call(std::uint32_t choice);
+  // The member's leave to push is taken away, and what it has pushed without a result is gone.
+  void revoke(std::uint32_t member);
+  // The member is gone for good.
+  void part(std::uint32_t member);
   std::uint32_t reply_handle(std::uint32_t member) const { return base_ + member; }
   // The member that has this handle there or here.
   std::optional<std::uint32_t> member_with_handle(std::uint32_t handle) const;
   std::optional<std::uint32_t> member_replied_to(std::uint32_t reply_handle) const;
   std::uint32_t count(MemberState state) const;
+  // Members that have joined and not left.
+  std::uint32_t present() const;
+  // All members but this process have left.
+  bool is_deserted() const;
   // All that ever joined have left; nothing honest happens in this group any more.
   bool is_over() const;
   bool is_remote(std::uint32_t member) const { return member != local; }
@@ -85,8 +105,11 @@ class ScriptedGroup final : public LocalCall {
   void on_chunk_summed(std::uint64_t chunk, ConstBytes result) noexcept override;
   void on_aborted(const Status& why) noexcept override;
 
-  // Whether all contributions to the chunk are there.
+  // Whether all contributions to the chunk are there; to all chunks of this process.
   bool complete(std::uint64_t chunk) const;
+  bool all_complete() const;
+  // Whether any chunk of the present call is this process's.
+  bool has_chunks() const;
 
  private:
   std::string name_of(std::uint64_t chunk) const;

@@ -28,6 +28,9 @@ constexpr std::int64_t bytes_at_all = 16 << 10;
 constexpr std::int64_t bytes_a_group = 24 << 10;
 constexpr std::int64_t bytes_an_event = 600;
 constexpr std::int64_t bytes_a_join_byte = 32;
+// Why the script cancels calls.
+const Status cancelled_by_script(Code::mismatch, "cancelled by the script", 0);
+
 constexpr std::int64_t bytes_a_sequence = std::int64_t{ChunkSequence::max_period} * 4;
 
 class Runner final : private MessageSink {
@@ -47,12 +50,15 @@ class Runner final : private MessageSink {
     while (!in_.empty() && report_.events < most_events && report_.wrong.empty()) {
       ++report_.events;
       event(static_cast<Event>(in_.below(events)));
-      tell_of_lost_ranks();
+      tell_what_follows();
       check();
     }
+    const std::uint64_t results = report_.results;
+    if (report_.wrong.empty()) finish_calls();
     if (report_.wrong.empty()) end_honestly();
     if (report_.wrong.empty()) lose_everybody();
     finish_sends();
+    report_.results = results;
     report_.rejected = service_->counters().rejected;
     service_.reset();
     return std::move(report_);
@@ -86,6 +92,8 @@ class Runner final : private MessageSink {
     for (const auto& group : groups_) {
       if (std::string missing = group->missing(); !missing.empty()) wrong(missing);
       if (!group->local_error().empty()) wrong(group->local_error());
+      if (group->attached && !group->tainted && service_->is_deserted(group->spec.id) != group->is_deserted())
+        wrong("the service does not know which members have left");
     }
   }
 
@@ -111,10 +119,32 @@ class Runner final : private MessageSink {
     ScriptedMember& member = group->members[m];
     if (header.type == wire::MessageType::join_reply) return on_reply(*group, member, payload);
     if (header.type == wire::MessageType::credit) member.credits = static_cast<std::uint32_t>(header.signature.count);
+    if (header.type == wire::MessageType::cancel_reply) on_cancel_reply(*group, member, header.sequence);
+    if (header.type == wire::MessageType::revoke) on_revoke(*group, m, header.signature.count);
     if (group->tainted || header.sequence != group->sequence) return;
     if (header.type == wire::MessageType::result) on_result(*group, member, header, payload);
-    if (header.type == wire::MessageType::abort && !group->spoiled && !group->failed)
+    if (header.type == wire::MessageType::abort) on_abort(*group, member, payload);
+  }
+
+  // Nothing of the call takes memory here, so that the member's credits for it are free.
+  void on_cancel_reply(ScriptedGroup& group, ScriptedMember& member, std::uint32_t sequence) {
+    member.pushes.erase(sequence);
+    if (outbox_.sending(group.reply_handle(0), group.members.size()))
+      wrong("a call is said to be gone while results of its group are being sent");
+  }
+
+  void on_revoke(ScriptedGroup& group, std::uint32_t m, std::uint64_t handle) {
+    const ScriptedMember& member = group.members[m];
+    if (!group.tainted && (member.state != MemberState::joined || member.handle != handle))
+      wrong("leave to push was revoked that had not been given");
+    group.revoke(m);
+  }
+
+  // Whoever is told so cancels the call where it has pushed, once it starts the next.
+  void on_abort(ScriptedGroup& group, ScriptedMember& member, ConstBytes payload) {
+    if (!group.spoiled && !group.failed)
       wrong("a call on which all agree was aborted: " + wire::decode_abort(payload).to_string());
+    member.told_of_failure = group.sequence;
   }
 
   void on_reply(ScriptedGroup& group, ScriptedMember& member, ConstBytes payload) {
@@ -123,13 +153,13 @@ class Runner final : private MessageSink {
     if (member.asks == 0) return wrong("a reply to a JOIN that nobody sent");
     --member.asks;
     if (reply.error.empty()) {
+      member.asks = 0;  // others of this member are dropped
       member.handle = reply.handle;
       member.credits = reply.credits;
       if (reply.credits == 0) wrong("a member was accepted without credits");
       if (member.state == MemberState::asked) member.state = MemberState::joined;
     } else {
-      // A service keeps the groups that it has refused.
-      strays_.insert(group.spec.id);
+      group.refused = true;
       if (member.state == MemberState::asked && member.asks == 0) member.state = MemberState::absent;
     }
   }
@@ -149,11 +179,22 @@ class Runner final : private MessageSink {
   void on_completed(const wire::Header& header) override {
     std::uint32_t m = 0;
     ScriptedGroup* group = group_replied_to(header.handle, &m);
-    if (group == nullptr || header.sequence != group->sequence) return;
-    if (group->members[m].waiting > 0) --group->members[m].waiting;
+    if (group != nullptr) group->members[m].push_answered(header.sequence);
   }
 
   void on_refused(Rank to) override { lost_ |= 1u << (static_cast<unsigned>(to) % 32); }
+
+  // What peers do at once when they hear what has been sent.
+  void tell_what_follows() {
+    tell_of_lost_ranks();
+    for (const auto& group : groups_) {
+      for (std::uint32_t m = 0; m < group->members.size(); ++m) {
+        ScriptedMember& member = group->members[m];
+        if (member.state != MemberState::joined || member.owes_cancel == 0) continue;
+        send_cancel(*group, m, std::exchange(member.owes_cancel, 0), cancelled_by_script);
+      }
+    }
+  }
 
   void tell_of_lost_ranks() {
     for (Rank rank = 0; rank < 32; ++rank) {
@@ -211,8 +252,7 @@ class Runner final : private MessageSink {
       case Event::cancel_here:
         return cancel_here(group);
       case Event::withdraw:
-        if (options_.threads == 1 || Mended::withdrawn_calls_are_not_summed) withdraw(group);
-        return;
+        return withdraw(group);
       case Event::new_group:
         return new_group(group);
       case Event::join_all:
@@ -233,7 +273,9 @@ class Runner final : private MessageSink {
       case Event::leave:
         return leave(group, member);
       case Event::cancel_by_member:
-        return cancel_by_member(group, member);
+        return cancel_by_member(group, member, cancelled_by_script);
+      case Event::report_lost:
+        return report_lost(group, member, take_member(group));
       case Event::bad_push:
         return bad_push(group, member);
       case Event::bad_join:
@@ -245,10 +287,11 @@ class Runner final : private MessageSink {
 
   // --- What honest peers and this process do
 
-  void send_join(const wire::Join& join, std::uint32_t owner) {
+  void send_join(const wire::Join& join, std::uint32_t owner, std::uint32_t sequence) {
     wire::Header header;
     header.type = wire::MessageType::join;
     header.chunk = owner;
+    header.sequence = sequence;
     const std::vector<std::byte> payload = wire::encode(join);
     allowance_ += static_cast<std::int64_t>(payload.size()) * bytes_a_join_byte;
     tell([&](Service& service) { service.on_join(header, payload); });
@@ -258,8 +301,12 @@ class Runner final : private MessageSink {
     ScriptedMember& member = group.members[m];
     if (group.is_over() || !group.is_remote(m) || member.state != MemberState::absent) return;
     member.state = MemberState::asked;
-    ++member.asks;
-    send_join(group.join(m, with_spec), 0);
+    ask(group, m, with_spec);
+  }
+  void ask(ScriptedGroup& group, std::uint32_t m, bool with_spec) {
+    ++group.members[m].asks;
+    group.members[m].wanted = group.has_chunks() ? group.sequence : 0;
+    send_join(group.join(m, with_spec), 0, group.members[m].wanted);
   }
 
   void join_all(ScriptedGroup& group) {
@@ -275,17 +322,16 @@ class Runner final : private MessageSink {
     if (!chunks.empty()) push_chunk(group, m, chunks[skip % chunks.size()]);
   }
 
-  bool may_push(const ScriptedMember& member) const {
-    return member.state == MemberState::joined &&
-           (Mended::credits_are_enforced || member.waiting + member.stuck < member.credits);
+  static bool may_push(const ScriptedGroup& group, const ScriptedMember& member) {
+    const bool knows_of_failure = member.cancelled == group.sequence || member.told_of_failure == group.sequence;
+    return member.state == MemberState::joined && !knows_of_failure && member.waiting() < member.credits;
   }
 
   void push_chunk(ScriptedGroup& group, std::uint32_t m, std::uint64_t chunk) {
     ScriptedMember& member = group.members[m];
-    if (!may_push(member) || member.pushed[chunk]) return;
-    if (member.waiting + member.stuck >= member.credits) group.spoiled = true;
+    if (!may_push(group, member) || member.pushed[chunk]) return;
     member.pushed.set(chunk);
-    ++member.waiting;
+    ++member.pushes[group.sequence];
     send_push(group.push_header(m, chunk), group.payload(m, chunk));
   }
 
@@ -318,22 +364,29 @@ class Runner final : private MessageSink {
   // A member starts a call only when the one before has ended, well or not; then all owners have been told.
   void next_call(ScriptedGroup& group) {
     const std::uint32_t choice = in_.byte();
+    begin_next_call(group, choice);
+  }
+  void begin_next_call(ScriptedGroup& group, std::uint32_t choice) {
     cancel_here(group);
-    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
-      if (group.members[m].state != MemberState::joined || ended(group)) continue;
-      cancel_by_member(group, m);
-      break;
-    }
-    // What was pushed before the cancelled call was known to be one is gone with it, unless nobody could tell.
+    if (!ended(group)) cancel_by_all(group);
     group.begin_call(choice);
+  }
+  // The first to know tells all owners; the others tell those that hold, or expect, pushes of theirs.
+  void cancel_by_all(ScriptedGroup& group) {
+    bool is_first = true;
+    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+      ScriptedMember& member = group.members[m];
+      if (member.state == MemberState::asked) member.owes_cancel = member.wanted;
+      if (member.state != MemberState::joined) continue;
+      if (is_first || member.wanted == group.sequence || member.pushes.contains(group.sequence))
+        cancel_by_member(group, m, cancelled_by_script);
+      is_first = false;
+    }
   }
   // Nobody knows that a call has ended before its chunks are summed.
   bool ended(const ScriptedGroup& group) {
     sum_ready();
-    for (std::uint64_t chunk = 0; chunk < group.chunking.chunks; ++chunk) {
-      if (group.owns(chunk) && !group.complete(chunk)) return false;
-    }
-    return !group.spoiled;
+    return !group.spoiled && group.all_complete();
   }
 
   void cancel_here(ScriptedGroup& group) {
@@ -344,9 +397,7 @@ class Runner final : private MessageSink {
     }
     withdraw(group);
     group.spoiled = true;
-    tell([&](Service& service) {
-      service.cancel(group.spec.id, group.sequence, {Code::mismatch, "cancelled by the script", self});
-    });
+    tell([&](Service& service) { service.cancel(group.spec.id, group.sequence, cancelled_by_script); });
   }
 
   void withdraw(ScriptedGroup& group) {
@@ -356,23 +407,38 @@ class Runner final : private MessageSink {
     group.spoiled = true;
   }
 
-  void cancel_by_member(ScriptedGroup& group, std::uint32_t m) {
-    if (group.members[m].state != MemberState::joined) return;
+  // A member cancels a call once.
+  void cancel_by_member(ScriptedGroup& group, std::uint32_t m, const Status& why) {
+    ScriptedMember& member = group.members[m];
+    if (member.state != MemberState::joined || member.cancelled == group.sequence) return;
     group.spoiled = true;
+    member.cancelled = group.sequence;
+    send_cancel(group, m, group.sequence, why);
+  }
+  void send_cancel(const ScriptedGroup& group, std::uint32_t m, std::uint32_t sequence, const Status& why) {
     wire::Header header = group.push_header(m, 0);
     header.type = wire::MessageType::cancel;
-    const std::vector<std::byte> payload = wire::encode_abort({Code::mismatch, "cancelled by the script", 0});
+    header.sequence = sequence;
+    const std::vector<std::byte> payload = wire::encode_abort(why);
     tell([&](Service& service) { service.on_cancel(header, payload); });
   }
 
-  void leave(ScriptedGroup& group, std::uint32_t m) {
+  // The member has lost another, which this process has not: in this group it is lost for all.
+  void report_lost(ScriptedGroup& group, std::uint32_t m, std::uint32_t lost) {
     ScriptedMember& member = group.members[m];
-    if (member.state != MemberState::joined) return;
-    member.state = MemberState::left;
-    if (group.count(MemberState::joined) == 0) group.spoiled = true;
+    if (lost == m || member.state != MemberState::joined || member.cancelled == group.sequence) return;
+    group.failed = true;
+    if (group.is_remote(lost)) group.part(lost);
+    const Rank rank = group.spec.members[lost];
+    cancel_by_member(group, m, {Code::peer_failed, "lost by a member of the script", rank});
+  }
+
+  void leave(ScriptedGroup& group, std::uint32_t m) {
+    if (!group.members[m].is_present()) return;
     wire::Header header;
     header.type = wire::MessageType::leave;
-    header.handle = member.handle;
+    header.handle = group.members[m].handle;
+    group.part(m);
     tell([&](Service& service) { service.on_leave(header); });
   }
 
@@ -393,30 +459,38 @@ class Runner final : private MessageSink {
     tell([&](Service& service) { service.detach(group.spec.id); });
   }
 
-  bool is_known(const ScriptedGroup& group) const {
-    return !group.is_over() && (group.attached || group.count(MemberState::joined) != 0);
+  static bool is_known(const ScriptedGroup& group) {
+    return !group.is_over() && (group.attached || group.present() != 0);
   }
 
-  // All groups that the service knows fail; it cannot know that of others, of which it has no description.
+  // Its groups fail, those of which the service hears later too.
   void lose(Rank rank) {
     if (rank == self) return;
-    for (const auto& group : groups_) {
-      for (std::uint32_t m = 0; m < group->members.size(); ++m) {
-        if (group->spec.members[m] != rank) continue;
-        group->failed = true;
-        if (!is_known(*group)) taint(*group);
-        group->members[m].state = MemberState::left;
-      }
-    }
+    lost_for_good_.insert(rank);
+    for (const auto& group : groups_) fail_if_lost(*group);
     tell([&](Service& service) { service.on_peer_failed(rank, {Code::peer_failed, "lost by the script", rank}); });
+  }
+
+  void fail_if_lost(ScriptedGroup& group) {
+    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+      if (!lost_for_good_.contains(group.spec.members[m])) continue;
+      group.failed = true;
+      // Its JOIN may wait for a description that never comes, and names no rank.
+      if (group.members[m].state == MemberState::asked) orphans_.insert(group.spec.id);
+      group.part(m);
+    }
   }
 
   void new_group(ScriptedGroup& old) {
     const std::uint32_t shape = in_.byte() % group_shapes;
-    const bool untouched = old.count(MemberState::absent) == old.members.size() && !old.attached && !old.detached;
-    if (!(old.is_over() || untouched) || old.count(MemberState::asked) != 0) return;
-    for (std::uint32_t place = 0; place < places; ++place) {
-      if (groups_[place].get() == &old) groups_[place] = std::make_unique<ScriptedGroup>(place, shape, ++generation_);
+    const bool untouched = old.count(MemberState::absent) == old.members.size() && old.present() == 0;
+    if (!(old.is_over() || (untouched && !old.attached && !old.detached))) return;
+    if (old.count(MemberState::asked) != 0) return;
+    for (auto& group : groups_) {
+      if (group.get() != &old) continue;
+      group =
+          std::make_unique<ScriptedGroup>(static_cast<std::uint32_t>(&group - groups_.data()), shape, ++generation_);
+      return fail_if_lost(*group);
     }
   }
 
@@ -442,9 +516,10 @@ class Runner final : private MessageSink {
     if (effect == Effect::none && !group.tainted) return;
     if (effect == Effect::spoils) {
       group.spoiled = true;
-      ++member.waiting;
+      ++member.pushes[group.sequence];
     } else {
       ++member.stuck;
+      strays_.insert(group.spec.id);
     }
     if (effect == Effect::taints) taint(group);
   }
@@ -455,8 +530,6 @@ class Runner final : private MessageSink {
     std::optional<BadMessage> message = fuzz::bad_push(group, m, how, number);
     if (!message) return;
     if (how == BadPush::handle && holder(number) != nullptr) return;  // Event::raw does this
-    const bool may_be_kept = message->effect != Effect::none || group.tainted;
-    if (may_be_kept && !may_push(group.members[m])) return;
     apply(group, group.members[m], message->effect);
     send_push(message->header, std::move(message->payload));
   }
@@ -465,12 +538,17 @@ class Runner final : private MessageSink {
     const auto how = static_cast<BadJoin>(in_.below(bad_joins));
     const auto number = in_.take<std::uint32_t>();
     if (how == BadJoin::flood) return flood(group);
-    if (!group.is_remote(m) && !Mended::joins_as_the_owner_itself_are_refused) return;
-    strange_join(fuzz::bad_join(group, m, how, number), number % 8, how == BadJoin::again && group.is_remote(m));
+    strange_join(fuzz::bad_join(group, m, how, number), number % 8, number >> 3);
+  }
+
+  // Whether the service may take it for an honest member's that has not joined.
+  static bool may_stand_for_member(const wire::Join& join, const ScriptedGroup& group) {
+    return join.spec_hash == wire::hash(group.encoded) && join.member < group.members.size() &&
+           group.is_remote(join.member) && group.members[join.member].state != MemberState::joined;
   }
 
   // The service may make a group of it, or a member of one.
-  void strange_join(const wire::Join& join, std::uint32_t owner, bool again) {
+  void strange_join(const wire::Join& join, std::uint32_t owner, std::uint32_t sequence) {
     ScriptedGroup* named = nullptr;
     for (const auto& group : groups_) {
       if (group->spec.id == join.id) named = group.get();
@@ -478,35 +556,29 @@ class Runner final : private MessageSink {
     const bool known = named != nullptr && is_known(*named);
     wire::GroupSpec described;
     const bool describes = wire::decode(join.spec, &described).ok();
-    if (describes && !is_tolerable(join, described, known)) return;
-    if (named != nullptr && !is_tolerable(join, named->spec, known)) return;
     if (describes) allowance_ += bytes_a_sequence;
     mentioned_.insert(described.members.begin(), described.members.end());
-    strays_.insert(join.id);
-    if (named != nullptr && (again || !known)) taint(*named);
+    const bool for_nobody =
+        describes && join.member >= described.members.size() && named == nullptr && !strays_.contains(join.id);
+    if (named == nullptr)
+      strays_.insert(join.id);
+    else if (!known || may_stand_for_member(join, *named))
+      taint(*named);
     const std::uint64_t reserved = service_->reserved_bytes();
-    send_join(join, owner);
-    const bool for_nobody = describes && join.member >= described.members.size() && !known &&
-                            (named == nullptr || named->count(MemberState::asked) == 0);
+    send_join(join, owner, sequence);
     if (for_nobody && service_->reserved_bytes() > reserved)
       wrong("a JOIN of a member that there is not has reserved memory");
   }
-  static bool is_tolerable(const wire::Join& join, const wire::GroupSpec& spec, bool known) {
-    if (join.member >= spec.members.size()) return known || Mended::refused_joins_reserve_nothing;
-    return spec.members[join.member] != self || Mended::joins_as_the_owner_itself_are_refused;
-  }
-
   void flood(const ScriptedGroup& group) {
     constexpr std::uint32_t joins = 1500;
-    constexpr std::size_t most_groups = 1100;
-    if (!Mended::groups_without_description_are_bounded) return;
+    constexpr std::size_t most_groups = 1u << 16;
     for (std::uint32_t i = 0; i < joins; ++i) {
-      const wire::Join join = fuzz::bad_join(group, 0, BadJoin::flood, i);
+      const wire::Join join = fuzz::bad_join(group, 0, BadJoin::flood, flooded_++);
       strays_.insert(join.id);
-      send_join(join, 0);
+      send_join(join, 0, i);
     }
-    if (service_->groups() > most_groups)
-      wrong(std::to_string(service_->groups()) + " groups of which nothing is known");
+    if (service_->undescribed_groups() > most_groups)
+      wrong(std::to_string(service_->undescribed_groups()) + " groups of which nothing is known");
   }
 
   // The group whose member has this handle at the service.
@@ -546,7 +618,6 @@ class Runner final : private MessageSink {
     if (header.type == wire::MessageType::join) return raw_join(header, payload);
     std::uint32_t m = 0;
     if (ScriptedGroup* group = holder(header.handle, &m)) {
-      if (header.type == wire::MessageType::push && !may_push(group->members[m])) return;
       if (header.type == wire::MessageType::leave) return leave(*group, m);
       apply(*group, group->members[m], Effect::taints);
     }
@@ -559,10 +630,60 @@ class Runner final : private MessageSink {
     wire::Join join;
     if (!wire::decode(payload, &join)) return tell([&](Service& service) { service.on_join(header, payload); });
     join.reply_handle |= bad_reply_handle;
-    strange_join(join, header.chunk, true);
+    strange_join(join, header.chunk, header.sequence);
   }
 
   // --- The end
+
+  // Without strangers whatever can go on does: those with a member that is gone make room, the others end a call each.
+  void finish_calls() {
+    constexpr std::uint32_t rounds = 400;
+    if (!strays_.empty()) return;
+    finish_sends();
+    for (const auto& group : groups_) {
+      if (cannot_go_on(*group))
+        detach_and_leave(*group);
+      else if (group->spoiled)
+        begin_next_call(*group, group->sequence);
+    }
+    for (std::uint32_t round = 0; round < rounds && !all_ended(); ++round) {
+      for (const auto& group : groups_) go_on(*group);
+      sum_ready();
+      tell([](Service& service) { service.collect(); });
+      tell_what_follows();
+    }
+    for (const auto& group : groups_) check_end(*group);
+  }
+  static bool cannot_go_on(const ScriptedGroup& group) {
+    return group.failed || group.refused || group.detached || group.count(MemberState::left) != 0;
+  }
+  bool all_ended() {
+    return std::all_of(groups_.begin(), groups_.end(),
+                       [&](const auto& group) { return cannot_go_on(*group) || ended(*group); });
+  }
+  void detach_and_leave(ScriptedGroup& group) {
+    detach(group);
+    take_leave(group);
+  }
+  // As its members would: all ask, the first one once more where the description has not come.
+  void go_on(ScriptedGroup& group) {
+    if (cannot_go_on(group)) return detach_and_leave(group);
+    if (ended(group)) return;
+    attach(group);
+    for (std::uint32_t m = 0; m < group.members.size(); ++m) {
+      if (group.members[m].state == MemberState::asked && group.members[m].asks < 2) ask(group, m, true);
+      join(group, m, true);
+    }
+    whole_call(group);
+  }
+  void check_end(const ScriptedGroup& group) {
+    if (cannot_go_on(group) || group.tainted) return;
+    const std::string name = "call " + std::to_string(group.sequence) + " of " + std::to_string(group.spec.id.counter);
+    if (!ended(group)) return wrong(name + " does not end");
+    for (const ScriptedMember& member : group.members) {
+      if (member.state == MemberState::joined && member.waiting() != 0) wrong("credits are lost by the end of " + name);
+    }
+  }
 
   // What is left when every honest member has taken leave, as it would: those without an answer ask once more, with the
   // description.
@@ -577,8 +698,9 @@ class Runner final : private MessageSink {
       tell([](Service& service) { service.collect(); });
     }
     const std::size_t most = strays_.size() + (strays_.empty() ? 0 : waiting_groups());
-    if (service_->groups() > most)
-      wrong(std::to_string(service_->groups()) + " groups are left where at most " + std::to_string(most) + " can be");
+    const std::size_t left = service_->groups() + service_->undescribed_groups();
+    if (left > most + std::min(orphans_.size(), service_->undescribed_groups()))
+      wrong(std::to_string(left) + " groups are left where at most " + std::to_string(most) + " can be");
     if (strays_.empty() && service_->reserved_bytes() != 0)
       wrong(std::to_string(service_->reserved_bytes()) + " bytes stay reserved");
   }
@@ -592,10 +714,7 @@ class Runner final : private MessageSink {
   void take_leave(ScriptedGroup& group) {
     for (std::uint32_t m = 0; m < group.members.size(); ++m) {
       ScriptedMember& member = group.members[m];
-      if (member.state == MemberState::asked && member.asks < 2) {
-        ++member.asks;
-        send_join(group.join(m, true), 0);
-      }
+      if (member.state == MemberState::asked && member.asks < 2) ask(group, m, true);
       leave(group, m);
     }
   }
@@ -618,11 +737,14 @@ class Runner final : private MessageSink {
   ServiceOptions options_;
   std::array<std::unique_ptr<ScriptedGroup>, places> groups_;
   std::uint32_t generation_ = 0;
-  std::set<wire::GroupId> strays_;  // groups that the service may know beyond the honest ones
-  std::set<Rank> mentioned_;        // members of theirs
-  std::uint32_t lost_ = 0;          // ranks to which a send was refused, a bit each
-  std::int64_t held_ = 0;           // by the service
-  std::int64_t allowance_ = 0;      // for what JOINs describe
+  std::set<wire::GroupId> strays_;   // groups that the service may know beyond the honest ones
+  std::set<wire::GroupId> orphans_;  // that may wait for their description for ever
+  std::set<Rank> mentioned_;         // members of theirs
+  std::uint32_t lost_ = 0;           // ranks to which a send was refused, a bit each
+  std::set<Rank> lost_for_good_;     // those of which the service has been told
+  std::uint32_t flooded_ = 0;        // JOINs of a flood
+  std::int64_t held_ = 0;            // by the service
+  std::int64_t allowance_ = 0;       // for what JOINs describe
   ScriptOutbox outbox_;
   std::unique_ptr<Service> service_;
 };

@@ -2,6 +2,8 @@
 // A Service as a state machine, driven by a script: bytes that stand for events. Some are what honest members and the
 // process itself do, some are messages that no honest peer sends, in any order. While it runs and at its end:
 //   * every chunk that has all its contributions is summed, to the bits of the serial reference, and told to all;
+//   * where no stranger may have kept memory, all honest calls end, however little there is: members whose leave was
+//     revoked ask again, and push again what has no result;
 //   * what is reserved stays within the budget, and the memory held within what is reserved and a little a group and an
 //     event (measured where AddressSanitizer is);
 //   * once the honest members have left and all is sent, their groups and memory are gone; once all peers are lost, so
@@ -38,10 +40,11 @@ enum class Event : std::uint8_t {
   peer_failed,       // rank
   collect,
   sum_ready,
-  send_mode,  // SendMode
-  complete,   // which of the results under way, whether well
-  new_group,  // group, shape: where the last of this place is over
-  join_all,   // group: all members that have not, the first with the description
+  send_mode,    // SendMode
+  complete,     // which of the results under way, whether well
+  new_group,    // group, shape: where the last of this place is over
+  join_all,     // group: all members that have not, with the description
+  report_lost,  // group, member, another member, which it has lost
   // What they do not do.
   bad_push,    // group, member, BadPush, number (4 bytes)
   bad_join,    // group, member, BadJoin, number (4 bytes)
@@ -49,10 +52,10 @@ enum class Event : std::uint8_t {
   bad_cancel,  // group, member, sequence (4 bytes), length of a payload, payload
   raw,         // a header (32 bytes), length of a payload, payload
 };
-inline constexpr std::uint32_t events = 24;
+inline constexpr std::uint32_t events = 25;
 
-enum class BadPush : std::uint8_t { handle, plan, length, chunk, duplicate, over, far, signature };
-inline constexpr std::uint32_t bad_pushes = 8;
+enum class BadPush : std::uint8_t { handle, plan, length, chunk, duplicate, over, far, signature, beyond_credits };
+inline constexpr std::uint32_t bad_pushes = 9;
 enum class BadJoin : std::uint8_t {
   unknown_group,
   hash,
@@ -66,21 +69,10 @@ enum class BadJoin : std::uint8_t {
 };
 inline constexpr std::uint32_t bad_joins = 9;
 
-// What the service is known not to stand. Scripts leave it out, so that fuzzing finds what is not known; whoever mends
-// one of these sets it to true, and the rest follows.
-struct Mended {
-  static constexpr bool credits_are_enforced = true;
-  static constexpr bool joins_as_the_owner_itself_are_refused = true;
-  static constexpr bool summed_chunks_are_not_taken_again = true;
-  static constexpr bool refused_joins_reserve_nothing = true;
-  static constexpr bool groups_without_description_are_bounded = true;
-  static constexpr bool withdrawn_calls_are_not_summed = true;  // with several threads
-};
-
 struct ScriptReport {
   std::string wrong;  // the first thing that was; empty where nothing was
   std::uint64_t events = 0;
-  std::uint64_t results = 0;   // that were as they should be
+  std::uint64_t results = 0;   // of events, that were as they should be
   std::uint64_t rejected = 0;  // messages
 };
 
