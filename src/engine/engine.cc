@@ -30,6 +30,10 @@ bool is_needed(MessageType type) {
   }
 }
 
+Status loss_of(Rank peer, const Status& why) {
+  return {Code::peer_failed, "lost rank " + std::to_string(peer) + ": " + why.text(), peer};
+}
+
 }  // namespace
 
 // A message whose payload was handed over. It owns itself while it is under way.
@@ -51,7 +55,8 @@ Engine::Engine(const EngineOptions& options, Transport& transport)
     : options_(options),
       transport_(transport),
       service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this),
-      liveness_(options.self, options.timeout_ns, *this) {
+      liveness_(options.self, options.timeout_ns, *this),
+      shutdown_(options.self, *this, liveness_) {
   transport_.set_handler(*this);
 }
 
@@ -102,8 +107,10 @@ Status Engine::send(Rank to, wire::Header header, ConstBytes payload, SendComple
   header.token = peers_[at].token;
   const wire::HeaderBytes bytes = wire::encode(header);
   Status status = transport_.send(to, bytes, payload, completion);
-  if (!status.ok()) lost_.push_back({to, status, false});
-  return status;
+  if (status.ok()) return {};
+  lost_.push_back({to, status, false});
+  const auto known = lost_peers_.find(to);
+  return known != lost_peers_.end() ? known->second.why : loss_of(to, status);
 }
 
 Status Engine::send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) {
@@ -111,12 +118,6 @@ Status Engine::send_copy(Rank to, const wire::Header& header, std::vector<std::b
   HPS_RETURN_IF_ERROR(send(to, header, owned->payload(), owned.get()));
   static_cast<void>(owned.release());  // on_sent destroys it, and may have done so already
   return {};
-}
-
-Status Engine::send_shutdown(Rank to) {
-  wire::Header header;
-  header.type = MessageType::shutdown;
-  return send_copy(to, header, {});
 }
 
 Status Engine::send_goodbye(MessageType type, Rank to) {
@@ -129,9 +130,9 @@ Status Engine::send_goodbye(MessageType type, Rank to) {
 void Engine::say_goodbye() {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const auto peer = static_cast<Rank>(i);
+    if (!peers_[i].contacted || peers_[i].ended || lost_peers_.contains(peer)) continue;
     // One that cannot be reached has nothing left to hear.
-    if (peers_[i].contacted && !peers_[i].ended && send_goodbye(MessageType::goodbye, peer).ok())
-      not_heard_.push_back(peer);
+    if (send_goodbye(MessageType::goodbye, peer).ok()) not_heard_.push_back(peer);
   }
 }
 
@@ -142,6 +143,7 @@ bool Engine::on_goodbye(const wire::Header& header) {
   if (header.type == MessageType::goodbye_reply) return std::erase(not_heard_, peer) != 0;
   peers_[header.chunk].ended = true;
   liveness_.forget(peer);
+  shutdown_.on_peer_gone(peer, {});
   if (Status sent = send_goodbye(MessageType::goodbye_reply, peer); !sent.ok())
     options_.log.debug("could not answer a goodbye: " + sent.to_string());
   return true;
@@ -171,8 +173,7 @@ bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
       service_.on_cancel(header, payload);
       return true;
     case MessageType::shutdown:
-      shutdown_ = true;
-      return true;
+      return shutdown_.on_message(header, payload);
     case MessageType::goodbye:
     case MessageType::goodbye_reply:
       return on_goodbye(header);
@@ -243,21 +244,21 @@ void Engine::tell_lost_peers() {
 // Several may find the same loss: a failed send, the connection, silence. Once is enough.
 void Engine::lose(const Loss& loss) {
   const Rank peer = loss.peer;
-  std::erase(not_heard_, peer);
+  const bool has_heard = std::erase(not_heard_, peer) == 0;
   liveness_.forget(peer);
-  if (goodbyes_ || lost_peers_.contains(peer)) return;
+  if ((goodbyes_ && has_heard) || lost_peers_.contains(peer)) return;
   const Peer& state = peers_[static_cast<std::size_t>(peer)];
   const bool ended = state.ended || (!state.needed && !loss.is_silent);
   const bool missed = std::any_of(groups_.begin(), groups_.end(),
                                   [&](const auto& group) { return group->is_open() && group->involves(peer); });
-  const std::string name = "rank " + std::to_string(peer);
-  const Status status(Code::peer_failed, state.ended ? name + " has ended" : "lost " + name + ": " + loss.why.text(),
-                      peer);
+  const Status status = state.ended ? Status(Code::peer_failed, "rank " + std::to_string(peer) + " has ended", peer)
+                                    : loss_of(peer, loss.why);
   if (missed && !ended)
     options_.log.warn(status.to_string());
   else
     options_.log.debug(status.to_string());
   lost_peers_.emplace(peer, LostPeer{status, ended});
+  shutdown_.on_peer_gone(peer, state.ended ? Status() : status);
   if (ended) service_.on_peer_ended(peer, status);
   if (!ended) service_.on_peer_failed(peer, status);
   for (auto* groups : {&groups_, &retired_}) {
@@ -272,6 +273,16 @@ void Engine::find_silent_peers(TimeNs now) {
   const std::string after =
       "it has not answered for " + std::to_string(options_.timeout_ns / 1'000'000'000) + " s (HPS_TIMEOUT)";
   for (Rank peer : liveness_.overdue(now)) lost_.push_back({peer, Status(Code::peer_failed, after, peer), true});
+}
+
+// Who does not answer a goodbye is lost too.
+TimeNs Engine::look_for_not_heard(TimeNs now) {
+  const TimeNs interval_ns = liveness_.interval_ns();
+  if (not_heard_.empty() || interval_ns == never_ns) return never_ns;
+  if (goodbye_looks_.is_due(now, interval_ns)) {
+    for (Rank peer : not_heard_) liveness_.ask(peer, now);
+  }
+  return goodbye_looks_.next_ns();
 }
 
 void Engine::fail_all(const Status& why) noexcept try {
@@ -316,6 +327,8 @@ TimeNs Engine::work(TimeNs now) {
   for (std::size_t i = 0; i < groups_.size(); ++i) next = std::min(next, groups_[i]->step(now));
   for (std::size_t i = 0; i < retired_.size(); ++i) next = std::min(next, retired_[i]->step(now));
   if (!retired_.empty()) destroy_retired();
+  next = std::min({next, shutdown_.step(now), look_for_not_heard(now)});
+  if (!lost_.empty()) return now;
   return std::min(next, liveness_.next());
 }
 

@@ -13,6 +13,7 @@
 
 #include "engine/liveness.h"
 #include "engine/membership.h"
+#include "engine/shutdown.h"
 #include "summation/service.h"
 #include "transport/outbox.h"
 #include "transport/transport.h"
@@ -48,10 +49,9 @@ class Engine final : public TransportHandler, private Outbox {
   // Groups that are still taking leave.
   bool retiring() const noexcept { return !retired_.empty(); }
 
-  // Tells a CPU-only rank that the workers are done.
-  Status send_shutdown(Rank to);
-  bool shutdown_received() const noexcept { return shutdown_; }
-  // From now on lost connections are expected.
+  // The end of the job.
+  Shutdown& shutdown() noexcept { return shutdown_; }
+  // From now on connections may break; that of a peer which has not heard this process's goodbye still matters.
   void expect_goodbyes() noexcept { goodbyes_ = true; }
 
   // For a process that ends before others: tells every peer with which it has exchanged messages. It may close its
@@ -99,6 +99,7 @@ class Engine final : public TransportHandler, private Outbox {
   TimeNs work(TimeNs now);
   void find_silent_peers(TimeNs now);
   TimeNs look_for_parting_members(TimeNs now);
+  TimeNs look_for_not_heard(TimeNs now);
   void tell_lost_peers();
   void lose(const Loss& loss);
   void fail_all(const Status& why) noexcept;
@@ -109,6 +110,7 @@ class Engine final : public TransportHandler, private Outbox {
   std::vector<Peer> peers_;  // by rank
   Service service_;
   Liveness liveness_;
+  Shutdown shutdown_;
   std::map<Rank, LostPeer> lost_peers_;
   Interval parting_looks_;
   TimeNs now_ = 0;  // of the last step
@@ -118,9 +120,9 @@ class Engine final : public TransportHandler, private Outbox {
   HandleTable<Membership*> handles_;
   std::vector<Loss> lost_;
   std::vector<Rank> not_heard_;  // the goodbye of this process
+  Interval goodbye_looks_;
   std::size_t owned_sends_ = 0;
   bool out_of_memory_ = false;
-  bool shutdown_ = false;
   bool goodbyes_ = false;
 };
 

@@ -11,19 +11,27 @@ namespace {
 
 // A CPU-only rank that waits for work lets MPI make progress this often; more would cost what an idle rank must not.
 constexpr TimeNs idle_interval_ns = 50'000'000;
+constexpr TimeNs mpi_interval_ns = 1'000'000;
 
-void free_if_open(MPI_Comm& comm) {
-  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-}
+// A communicator of ours, for as long as all its ranks are sure to be there.
+class OwnComm {
+ public:
+  explicit OwnComm(MPI_Comm comm) : comm_(comm) { MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN); }
+  ~OwnComm() { MPI_Comm_free(&comm_); }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  MPI_Comm get() const noexcept { return comm_; }
+
+ private:
+  MPI_Comm comm_;
+};
 
 }  // namespace
 
-Job::Job(Runtime& runtime, MPI_Comm comm) : runtime_(runtime), comm_(comm) {}
+Job::Job(Runtime& runtime) : runtime_(runtime) {}
 
 Job::~Job() {
-  free_if_open(workers_);
-  free_if_open(members_);
-  free_if_open(comm_);
+  if (workers_ != MPI_COMM_NULL) MPI_Comm_free(&workers_);
 }
 
 // Nonblocking, so that a rank that comes late does not make the others burn their cores.
@@ -32,28 +40,32 @@ Status Job::create(Runtime& runtime, MPI_Comm comm, std::unique_ptr<Job>* job) {
   MPI_Request request = MPI_REQUEST_NULL;
   HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_idup", MPI_Comm_idup(comm, &copy, &request)));
   HPS_RETURN_IF_ERROR(runtime.wait_request(&request));
-  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-  std::unique_ptr<Job> made(new Job(runtime, copy));
-  HPS_RETURN_IF_ERROR(made->set_up());
+  const OwnComm own(copy);
+  std::unique_ptr<Job> made(new Job(runtime));
+  HPS_RETURN_IF_ERROR(made->set_up(own.get()));
   made->give_error_handler_of(comm);
   *job = std::move(made);
   return {};
 }
 
-Status Job::set_up() {
+Status Job::set_up(MPI_Comm comm) {
   role_ = runtime_.config().role;
   MemberRecord record = own_record(runtime_);
-  HPS_RETURN_IF_ERROR(find_node(runtime_, comm_, &record.node));
-  HPS_RETURN_IF_ERROR(gather_records(runtime_, comm_, record, &records_));
+  HPS_RETURN_IF_ERROR(find_node(runtime_, comm, &record.node));
+  HPS_RETURN_IF_ERROR(gather_records(runtime_, comm, record, &records_));
   HPS_RETURN_IF_ERROR(check_agreement(records_));
-  HPS_RETURN_IF_ERROR(exchange_addresses(runtime_, comm_, records_));
+  HPS_RETURN_IF_ERROR(exchange_addresses(runtime_, comm, records_));
+  std::vector<Rank> workers;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     places_.emplace(records_[i].rank, i);
-    if (records_[i].role == Role::cpu_only) pool_.push_back(records_[i].rank);
+    (records_[i].role == Role::cpu_only ? pool_ : workers).push_back(records_[i].rank);
   }
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_split", MPI_Comm_split(comm_, role_ == Role::worker ? 0 : 1, 0, &members_)));
-  if (role_ == Role::worker) HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_dup", MPI_Comm_dup(members_, &workers_)));
-  return {};
+  {
+    const Driver::Lock lock = runtime_.driver().lock();
+    runtime_.engine().shutdown().open(std::move(workers), pool_);
+  }
+  const int color = role_ == Role::worker ? 0 : MPI_UNDEFINED;
+  return mpi_status("MPI_Comm_split", MPI_Comm_split(comm, color, 0, &workers_));
 }
 
 // The user's new communicator treats errors as the one that it comes from does.
@@ -88,29 +100,32 @@ const MemberRecord* Job::find(Rank rank) const noexcept {
 Status Job::serve() {
   if (role_ != Role::cpu_only)
     return {Code::invalid_config, "HPS_Serve was called on a worker rank; it is for CPU-only ranks (HPS_ROLE=cpu)"};
-  runtime_.wait([&] { return runtime_.engine().shutdown_received(); }, idle_interval_ns);
+  runtime_.wait([&] { return runtime_.engine().shutdown().complete(); }, idle_interval_ns);
   return {};
 }
 
+// No MPI: where a rank is lost its calls would never end. After a loss nothing is waited for but that those who are
+// left have heard this rank's goodbye; results on their way to who is lost may never go out.
 Status Job::finalize() {
+  Engine& engine = runtime_.engine();
+  Status loss;  // a copy: the background thread may find one once the lock is free
   if (role_ == Role::worker) {
-    runtime_.wait([&] { return !runtime_.engine().retiring(); });
-    HPS_RETURN_IF_ERROR(barrier(members_, runtime_.waiter()));
-    int rank = 0;
-    MPI_Comm_rank(members_, &rank);
+    runtime_.wait([&] { return !engine.retiring(); });
     const Driver::Lock lock = runtime_.driver().lock();
-    for (Rank cpu_only : rank == 0 ? pool_ : std::vector<Rank>()) {
-      if (Status sent = runtime_.engine().send_shutdown(cpu_only); !sent.ok()) runtime_.log().warn(sent.to_string());
-    }
-  } else {
-    HPS_RETURN_IF_ERROR(serve());
+    engine.shutdown().begin();
   }
+  runtime_.wait([&] { return engine.shutdown().complete(); },
+                role_ == Role::worker ? mpi_interval_ns : idle_interval_ns);
   {
     const Driver::Lock lock = runtime_.driver().lock();
-    runtime_.engine().expect_goodbyes();
+    engine.expect_goodbyes();
+    engine.say_goodbye();
   }
-  runtime_.wait([&] { return !runtime_.engine().busy(); });
-  return barrier(comm_, runtime_.waiter());
+  runtime_.wait([&] {
+    loss = engine.shutdown().loss();
+    return engine.said_goodbye() && (!engine.busy() || !loss.ok());
+  });
+  return loss;
 }
 
 }  // namespace hps

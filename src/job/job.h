@@ -33,19 +33,17 @@ class Job {
 
   // Drives until the workers are done.
   Status serve();
-  // Waits for all ranks, tells the CPU-only ones that the workers are done. Every group has been closed. Collective
-  // over the job.
+  // Waits for all workers; then CPU-only ranks serve no longer. Every group has been closed. Collective over the job.
+  // Where a rank is lost nobody waits for workers; error: peer_failed, of the lost rank.
   Status finalize();
 
  private:
-  Job(Runtime& runtime, MPI_Comm comm);
-  Status set_up();
+  explicit Job(Runtime& runtime);
+  Status set_up(MPI_Comm comm);
   void give_error_handler_of(MPI_Comm comm);
   Status check_agreement(const std::vector<MemberRecord>& records) const;
 
   Runtime& runtime_;
-  MPI_Comm comm_;                     // ours
-  MPI_Comm members_ = MPI_COMM_NULL;  // the ranks of this rank's role; ours
   MPI_Comm workers_ = MPI_COMM_NULL;  // the user's, until it is taken
   Role role_ = Role::worker;
   std::vector<MemberRecord> records_;  // by rank of comm

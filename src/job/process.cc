@@ -204,25 +204,31 @@ Status Process::finalize() {
 
 // Without a job nobody but the members of a group know of each other: each takes leave of its owners, and serves until
 // its members have left it. Ranks end one by one.
-Status Process::finish_implicit() {
-  Engine& engine = runtime_->engine();
-  runtime_->wait([&] { return !engine.retiring() && engine.service().groups() == 0 && !engine.busy(); });
+Status Process::finish_implicit(Runtime& runtime) {
+  Engine& engine = runtime.engine();
+  runtime.wait([&] { return !engine.retiring() && engine.service().groups() == 0 && !engine.busy(); });
   {
-    const Driver::Lock lock = runtime_->driver().lock();
+    const Driver::Lock lock = runtime.driver().lock();
     engine.say_goodbye();
   }
-  runtime_->wait([&] { return engine.said_goodbye() && !engine.busy(); });
+  runtime.wait([&] { return engine.said_goodbye() && !engine.busy(); });
   return {};
 }
 
+// The lock is not held meanwhile: another thread may ask whether HPS is initialised.
 Status Process::end() {
-  const std::lock_guard<std::mutex> guard(mutex_);
-  if (!runtime_) return {};
-  groups_.clear();
-  const Status status = job_ ? job_->finalize() : finish_implicit();
-  job_.reset();
-  runtime_.reset();
-  return status;
+  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Job> job;
+  std::map<std::uintptr_t, std::unique_ptr<Group>> groups;
+  {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    runtime = std::move(runtime_);
+    job = std::move(job_);
+    groups.swap(groups_);
+  }
+  if (!runtime) return {};
+  groups.clear();
+  return job ? job->finalize() : finish_implicit(*runtime);
 }
 
 }  // namespace hps

@@ -38,7 +38,7 @@ class Process {
   Status make_keys();
   Group* find_group(MPI_Comm comm) const;
   void forget_group(std::uintptr_t id);
-  Status finish_implicit();
+  static Status finish_implicit(Runtime& runtime);
   Status end();
 
   static int on_comm_freed(MPI_Comm comm, int key, void* id, void* process) noexcept;

@@ -50,7 +50,8 @@ enum class MessageType : std::uint8_t {
             // or has not (collective none). Payload: Sender
   ping,     // are you there? Answered by pong. The sender is in chunk
   pong,
-  shutdown,  // worker -> CPU-only rank: the workers are done
+  shutdown,  // the sender, a worker (in chunk), is done; count 1: so are all. Payload: why no more is waited for, as of
+             // abort; empty where nobody was lost
   goodbye,   // the sender (in chunk) ends, and its connections with it
   goodbye_reply,
 };

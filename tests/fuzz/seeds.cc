@@ -136,8 +136,8 @@ std::vector<Seed> parser_seeds() {
     add("join_" + std::to_string(shape), 1, wire::encode(group.join(0, shape % 2 == 0)));
     add("spec_" + std::to_string(shape), 4, group.encoded);
   }
-  add("reply", 2, wire::encode(wire::JoinReply{1u << 20, 4, {}}));
-  add("reply_error", 2, wire::encode(wire::JoinReply{0, 0, "it has left"}));
+  add("reply", 2, wire::encode(wire::JoinReply{1u << 20, 4, 2, {}}));
+  add("reply_error", 2, wire::encode(wire::JoinReply{0, 0, 2, "it has left"}));
   add("abort", 3, wire::encode_abort({Code::mismatch, "count 100 differs", 3}));
   return seeds;
 }
@@ -153,7 +153,7 @@ std::vector<Seed> service_seeds() {
 
 std::vector<Seed> engine_seeds() {
   std::vector<Seed> seeds;
-  const std::vector<std::byte> reply = wire::encode(wire::JoinReply{1u << 20, 4, {}});
+  const std::vector<std::byte> reply = wire::encode(wire::JoinReply{1u << 20, 4, 2, {}});
   const std::vector<std::byte> why = wire::encode_abort({Code::mismatch, "no", 2});
   for (std::uint8_t type = 0; type < wire::message_types; ++type) {
     for (std::uint8_t algorithm = 0; algorithm < 2; ++algorithm) {
