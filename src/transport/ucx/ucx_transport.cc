@@ -36,6 +36,9 @@ ucx::Config read_settings() {
     // does the same everywhere.
 #if UCP_API_VERSION < UCP_VERSION(1, 14)
   static_cast<void>(ucp_config_modify(config, "CONN_NB", "y"));
+  // Events of sockets are taken one by one. UCX takes 16 otherwise, and where the first has us send to a peer that has
+  // just died, and whose end is among the others, it aborts the process: "conn_state != UCT_TCP_EP_CONN_STATE_CLOSED".
+  static_cast<void>(ucp_config_modify(config, "MAX_POLL", "1"));
 #endif
   return ucx::Config(config);
 }
