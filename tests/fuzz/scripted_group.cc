@@ -111,7 +111,7 @@ void ScriptedGroup::part(std::uint32_t m) {
   ScriptedMember& member = members[m];
   if ((member.pushed & ~member.results).any()) spoiled = true;
   member.state = MemberState::left;
-  member.handle = member.asks = 0;
+  member.handle = 0;
   member.pushes.clear();
   if (present() == 0) spoiled = true;
 }

@@ -64,28 +64,45 @@ void add_bad_messages(std::vector<Seed>& seeds) {
   }
 }
 
-// What Mended speaks of; scripts leave it out until that is mended.
-void add_known_weaknesses(std::vector<Seed>& seeds) {
+// What the service did not stand once.
+void add_mended_faults(std::vector<Seed>& seeds) {
   ScriptWriter twice(4, 2);
   twice.add(Event::join_all, {0}).add(Event::next_call, {0, 2}).add(Event::push, {0, 0});
   twice.bad_push(0, BadPush::duplicate, 0).add(Event::whole_call, {0});
-  seeds.push_back({"known_summed_twice", twice.bytes()});
+  seeds.push_back({"mended_summed_twice", twice.bytes()});
   ScriptWriter owner(4, 4);
   owner.add(Event::attach, {0}).bad_join(0, BadJoin::again, 0).add(Event::join_all, {0}).add(Event::whole_call, {0});
-  seeds.push_back({"known_join_as_owner", owner.bytes()});
+  seeds.push_back({"mended_join_as_owner", owner.bytes()});
   ScriptWriter greedy(3, 4);
   greedy.add(Event::join_all, {0});
   for (std::uint32_t i = 0; i < 24; ++i) greedy.bad_push(1, BadPush::far, i);
-  seeds.push_back({"known_beyond_credits", greedy.bytes()});
+  seeds.push_back({"mended_beyond_credits", greedy.bytes()});
   ScriptWriter reserves(1, 0);
   for (std::uint8_t place = 0; place < 4; ++place)
     reserves.add(Event::bad_join, {place, 0, static_cast<std::uint8_t>(BadJoin::member), 100, 0, 0, 0});
-  seeds.push_back({"known_refused_joins_reserve", reserves.add(Event::collect).bytes()});
+  seeds.push_back({"mended_refused_joins_reserve", reserves.add(Event::collect).bytes()});
   ScriptWriter withdrawn(134, 1);
   withdrawn.add(Event::attach, {0}).add(Event::join_all, {0}).add(Event::next_call, {0, 1}).add(Event::whole_call, {0});
-  seeds.push_back({"known_withdrawn_call", withdrawn.add(Event::withdraw, {0}).add(Event::sum_ready).bytes()});
+  seeds.push_back({"mended_withdrawn_call", withdrawn.add(Event::withdraw, {0}).add(Event::sum_ready).bytes()});
   ScriptWriter flood;
-  seeds.push_back({"known_groups_without_description", flood.bad_join(0, BadJoin::flood, 0).bytes()});
+  seeds.push_back({"mended_groups_without_description", flood.bad_join(0, BadJoin::flood, 0).bytes()});
+}
+
+// Three groups in memory for one, each with a call under way; whoever goes on takes it from the others.
+void add_tight_memory(std::vector<Seed>& seeds) {
+  for (std::uint8_t choice : {std::uint8_t{1}, std::uint8_t{131}}) {
+    ScriptWriter script(choice, 3);
+    for (std::uint8_t place = 4; place-- > 0;) {
+      script.add(Event::join_all, {place}).add(Event::next_call, {place, 2});
+      script.add(Event::push, {place, 0}).add(Event::push, {place, 1}).add(Event::push_any, {place, 2, 1});
+    }
+    for (std::uint8_t round = 0; round < 8; ++round) {
+      for (std::uint8_t place = 0; place < 4; ++place)
+        script.add(Event::join_all, {place}).add(Event::whole_call, {place}).add(Event::sum_ready).add(Event::collect);
+    }
+    script.add(Event::report_lost, {1, 0, 2}).add(Event::join_all, {1}).add(Event::next_call, {0, 1});
+    seeds.push_back({std::string("tight_memory") + (choice < 128 ? "" : "_threads"), script.bytes()});
+  }
 }
 
 // A message with all that engine_fuzz.cc can put right, but what `wrong` says.
@@ -147,7 +164,8 @@ std::vector<Seed> service_seeds() {
   add_service_calls(seeds);
   add_service_events(seeds);
   add_bad_messages(seeds);
-  add_known_weaknesses(seeds);
+  add_mended_faults(seeds);
+  add_tight_memory(seeds);
   return seeds;
 }
 

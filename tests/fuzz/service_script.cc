@@ -60,6 +60,7 @@ class Runner final : private MessageSink {
     finish_sends();
     report_.results = results;
     report_.rejected = service_->counters().rejected;
+    report_.revoked = service_->counters().revoked;
     service_.reset();
     return std::move(report_);
   }
@@ -438,6 +439,7 @@ class Runner final : private MessageSink {
     wire::Header header;
     header.type = wire::MessageType::leave;
     header.handle = group.members[m].handle;
+    group.members[m].asks = 0;  // with its leave they are dropped
     group.part(m);
     tell([&](Service& service) { service.on_leave(header); });
   }

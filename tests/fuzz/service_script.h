@@ -74,6 +74,7 @@ struct ScriptReport {
   std::uint64_t events = 0;
   std::uint64_t results = 0;   // of events, that were as they should be
   std::uint64_t rejected = 0;  // messages
+  std::uint64_t revoked = 0;   // times that a group gave its memory to another
 };
 
 ScriptReport run_service_script(ConstBytes script);

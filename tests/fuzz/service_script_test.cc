@@ -76,6 +76,33 @@ TEST(ServiceScriptTest, ResultsUnderWayKeepTheirMemoryUntilTheyAreSent) {
   EXPECT_GT(report.results, 0u);
 }
 
+// Four groups of one shape; memory is for two.
+TEST(ServiceScriptTest, HonestCallsEndWhereGroupsTakeEachOthersMemory) {
+  for (std::uint8_t threads : {std::uint8_t{1}, std::uint8_t{131}}) {
+    ScriptWriter script(threads, 3);
+    for (std::uint8_t place = 4; place-- > 0;)
+      script.add(Event::join_all, {place}).add(Event::push, {place, 0}).add(Event::push, {place, 1});
+    const ScriptReport report = run(script);
+    EXPECT_EQ(report.wrong, "");
+    EXPECT_GT(report.revoked, 0u);
+    EXPECT_EQ(report.results, 0u) << "they end where the script ends";
+  }
+}
+
+TEST(ServiceScriptTest, PushesBeyondCreditsAreRejected) {
+  ScriptWriter script(one_thread, 2);
+  script.add(Event::attach, {0}).add(Event::join_all, {0}).add(Event::next_call, {0, 7});
+  script.bad_push(0, BadPush::beyond_credits, 0);
+  EXPECT_EQ(run(script).rejected, 0u) << "its credits are not used up";
+  ScriptWriter waiting(one_thread, 0);
+  waiting.add(Event::join_all, {0}).add(Event::next_call, {0, 7});
+  for (int i = 0; i < 40; ++i) waiting.add(Event::push, {0, 0});
+  waiting.bad_push(0, BadPush::beyond_credits, 0);
+  const ScriptReport report = run(waiting);
+  EXPECT_EQ(report.wrong, "");
+  EXPECT_EQ(report.rejected, 1u);
+}
+
 TEST(ServiceScriptTest, NothingIsWrongInTheSeeds) {
   for (const Seed& seed : service_seeds()) EXPECT_EQ(run_service_script(seed.bytes).wrong, "") << seed.name;
 }
