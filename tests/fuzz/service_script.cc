@@ -151,10 +151,11 @@ class Runner final : private MessageSink {
   void on_reply(ScriptedGroup& group, ScriptedMember& member, ConstBytes payload) {
     wire::JoinReply reply;
     if (!wire::decode(payload, &reply)) return wrong("a reply that cannot be read");
+    if (reply.handle == 0 && reply.error.empty()) return;  // to a JOIN that came once more
     if (member.asks == 0) return wrong("a reply to a JOIN that nobody sent");
     --member.asks;
     if (reply.error.empty()) {
-      member.asks = 0;  // others of this member are dropped
+      member.asks = 0;  // others of this member are answered so
       member.handle = reply.handle;
       member.credits = reply.credits;
       if (reply.credits == 0) wrong("a member was accepted without credits");

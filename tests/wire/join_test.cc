@@ -28,14 +28,14 @@ TEST(JoinTest, ATruncatedOneIsRejected) {
 
 TEST(JoinReplyTest, ComesBackAsItWas) {
   JoinReply decoded;
-  ASSERT_TRUE(decode(encode(JoinReply{8, 16, "no memory"}), &decoded));
+  ASSERT_TRUE(decode(encode(JoinReply{8, 16, 9, "no memory"}), &decoded));
   EXPECT_EQ(decoded.handle, 8u);
   EXPECT_EQ(decoded.credits, 16u);
   EXPECT_EQ(decoded.error, "no memory");
 }
 
 TEST(JoinReplyTest, WrongLengthsAreRejected) {
-  std::vector<std::byte> bytes = encode(JoinReply{8, 16, "no memory"});
+  std::vector<std::byte> bytes = encode(JoinReply{8, 16, 9, "no memory"});
   JoinReply decoded;
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(decode(ConstBytes(bytes).first(length), &decoded)) << length;
