@@ -22,8 +22,8 @@ bool FailedCalls::add(std::uint32_t sequence, const Status& why) {
 
 // Joins the oldest run that has a neighbour to it.
 bool FailedCalls::make_room() noexcept {
-  const auto joined = std::adjacent_find(runs_.begin(), runs_.end(),
-                                         [](const Run& a, const Run& b) { return a.last + 1 == b.first; });
+  const auto joined =
+      std::adjacent_find(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.last + 1 == b.first; });
   if (joined == runs_.end()) return false;
   joined->last = (joined + 1)->last;
   runs_.erase(joined + 1);
