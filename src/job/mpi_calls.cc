@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <ctime>
 #include <string>
+#include <utility>
 
 #include "wire/abort.h"
 
@@ -17,14 +18,36 @@ Status mpi_status(const char* what, int code) {
   return {Code::internal, std::string(what) + ": " + text};
 }
 
-Status wait_alone(MPI_Request* request) {
+namespace {
+
+// `look` is called about every millisecond meanwhile.
+Status wait_looking(MPI_Request* request, const std::function<void()>& look) {
   constexpr timespec pause = {0, 1'000'000};
   int complete = 0;
   while (true) {
     HPS_RETURN_IF_ERROR(mpi_status("waiting for the other ranks", MPI_Test(request, &complete, MPI_STATUS_IGNORE)));
     if (complete) return {};
+    look();
     nanosleep(&pause, nullptr);  // MPI offers nothing to sleep on
   }
+}
+
+}  // namespace
+
+Status wait_alone(MPI_Request* request) {
+  return wait_looking(request, [] {});
+}
+
+Waiter wait_alone_and_warn(std::uint32_t seconds, std::function<void()> warn) {
+  return [seconds, warn = std::move(warn)](MPI_Request* request) {
+    const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(seconds);
+    bool is_due = seconds != 0;
+    return wait_looking(request, [&] {
+      if (!is_due || std::time(nullptr) < end) return;
+      is_due = false;
+      warn();
+    });
+  };
 }
 
 Status barrier(MPI_Comm comm, const Waiter& waiter) {

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,6 +21,8 @@ Status mpi_status(const char* what, int code);
 using Waiter = std::function<Status(MPI_Request*)>;
 // Waits without a runtime, and without burning a core.
 Status wait_alone(MPI_Request* request);
+// As wait_alone; calls `warn` once where it takes as long as `seconds` (0: never).
+Waiter wait_alone_and_warn(std::uint32_t seconds, std::function<void()> warn);
 
 // The error of the first rank of comm that has one, the same on all ranks; ok where none has. Collective over comm.
 Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter);

@@ -107,7 +107,7 @@ Status Process::init(MPI_Comm comm, MPI_Info info, MPI_Comm* workers) {
   HPS_RETURN_IF_ERROR(Group::check(nullptr, comm));
   const Status started = start(info);
   std::unique_ptr<Job> job;
-  Status status = agree(comm, started, wait_alone);
+  Status status = agree(comm, started, init_waiter(started));
   if (status.ok()) status = Job::create(*runtime_, comm, &job);
   const std::lock_guard<std::mutex> guard(mutex_);
   if (!status.ok()) {
@@ -117,6 +117,16 @@ Status Process::init(MPI_Comm comm, MPI_Info info, MPI_Comm* workers) {
   job_ = std::move(job);
   if (workers != nullptr) *workers = job_->take_workers();
   return {};
+}
+
+// HPS_Init is where ranks wait that have come to another program than they think.
+Waiter Process::init_waiter(const Status& started) const {
+  if (!started.ok()) return wait_alone;
+  const std::uint32_t seconds = runtime_->config().stall_warn;
+  return wait_alone_and_warn(seconds, [log = runtime_->log(), seconds] {
+    log.warn("HPS_Init has waited for other ranks for " + std::to_string(seconds) +
+             " s; it is collective: do all programs of the job call it?");
+  });
 }
 
 // What HPS_Init does on this rank alone.

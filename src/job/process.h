@@ -13,6 +13,7 @@
 
 #include "job/group.h"
 #include "job/job.h"
+#include "job/mpi_calls.h"
 #include "job/runtime.h"
 
 namespace hps {
@@ -33,6 +34,7 @@ class Process {
 
  private:
   Status start(MPI_Info info);
+  Waiter init_waiter(const Status& started) const;
   Status prepare_runtime(const Config& config);
   Status ensure_runtime();
   Status make_keys();
