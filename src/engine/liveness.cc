@@ -15,7 +15,9 @@ TimeNs Liveness::interval_ns() const noexcept {
 }
 
 void Liveness::ask(Rank peer, TimeNs now) {
-  if (timeout_ns_ == 0 || peer == self_ || !asked_.emplace(peer, now).second) return;
+  if (timeout_ns_ == 0 || peer == self_) return;
+  if (asked_.empty()) looked_ns_ = now;
+  if (!asked_.emplace(peer, now).second) return;
   wire::Header header;
   header.type = wire::MessageType::ping;
   header.chunk = static_cast<std::uint32_t>(self_);
@@ -48,7 +50,7 @@ std::vector<Rank> Liveness::overdue(TimeNs now) {
 
 TimeNs Liveness::next() const noexcept {
   TimeNs next = never_ns;
-  for (const auto& [peer, since] : asked_) next = std::min(next, since + timeout_ns_);
+  for (const auto& [peer, since] : asked_) next = std::min({next, since + timeout_ns_, looked_ns_ + interval_ns()});
   return next;
 }
 

@@ -28,7 +28,7 @@ class Liveness {
 
   // The ranks that have not answered in time; they are forgotten.
   std::vector<Rank> overdue(TimeNs now);
-  // When overdue() may find one; never_ns where nobody owes an answer.
+  // When overdue() is to be asked, once an interval at least; never_ns where nobody owes an answer.
   TimeNs next() const noexcept;
 
  private:
