@@ -65,8 +65,9 @@ std::vector<Referee::Action> Referee::look(TimeNs now, TimeNs look_interval_ns) 
     const TimeNs since_ns = one.since_ns;  // clang 14 lets no structured binding into a lambda
     const auto is_due = [&](bool* done, TimeNs after_ns) {
       if (*done) return false;
-      next_ns_ = std::min(next_ns_, since_ns + after_ns);
-      return *done = now >= since_ns + after_ns;
+      *done = now >= since_ns + after_ns;
+      if (!*done) next_ns_ = std::min(next_ns_, since_ns + after_ns);
+      return *done;
     };
     if (is_due(&one.inquired, options_.inquire_ns)) actions.push_back(action(Kind::inquire, sequence, one));
     if (options_.warn_ns != 0 && is_due(&one.warned, options_.warn_ns))
