@@ -13,6 +13,7 @@
 // Heterogeneous GPU/CPU Clusters", OSDI 2020.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "coll/allreduce_hetero/allreduce_hetero.h"
@@ -50,14 +51,16 @@ class Direct final : public Operation, private LocalCall {
     return true;
   }
 
+  // All in the order of before: the least credits suffice only where members push alike.
   void on_revoked(std::uint32_t owner) override {
     const Plan& plan = membership_.plan();
+    const std::vector<std::uint64_t> waiting = std::exchange(again_, {});
     for (std::uint64_t step = 0; step < next_step_; ++step) {
       const std::uint64_t chunk = chunk_at(step);
-      const bool is_waiting = std::find(again_.begin(), again_.end(), chunk) != again_.end();
-      if (plan.owner_of(chunk) != owner || received_[chunk] || is_waiting) continue;
+      const bool is_waiting = std::find(waiting.begin(), waiting.end(), chunk) != waiting.end();
+      if (!is_waiting && (plan.owner_of(chunk) != owner || received_[chunk])) continue;
       again_.push_back(chunk);
-      --in_flight_;
+      if (!is_waiting) --in_flight_;
     }
     push_more();
   }
