@@ -98,7 +98,8 @@ void OwnerLinks::cancel(std::uint32_t sequence, const Status& why, bool everywhe
   failure_ = why;
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
     Link& link = links_[owner];
-    if (link.state != State::open) continue;
+    // An owner that has revoked the leave to push knows this member by its old handle still.
+    if (link.handle == 0 || link.state == State::leaving || link.state == State::left) continue;
     const auto pushes = std::find_if(link.pushes.begin(), link.pushes.end(),
                                      [&](const Pushes& one) { return one.sequence == sequence; });
     const bool known = pushes != link.pushes.end() && std::exchange(pushes->cancelled, true);

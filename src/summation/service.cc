@@ -13,6 +13,9 @@ namespace {
 // memory.
 constexpr std::size_t max_early_joins = 1u << 16;
 
+// Calls that a member may have cancelled while results of the group are being sent: more than honest ones reach.
+constexpr std::size_t max_unsettled = 256;
+
 wire::Header header_of(wire::MessageType type) {
   wire::Header header;
   header.type = type;
@@ -229,7 +232,7 @@ void Service::on_cancel(const wire::Header& header, ConstBytes payload) {
   entry->group->cancel(header.sequence, why);
   const auto lost = why.code() == Code::peer_failed ? entry->group->index_of(why.who()) : std::nullopt;
   if (lost && *lost != member) lose(*entry, *lost, why);
-  if (entry->unsettled.size() > 4 * entry->group->members()) return count_rejected();
+  if (entry->unsettled.size() == max_unsettled * entry->group->members()) return count_rejected();
   entry->unsettled.push_back({member, header.sequence});
   settle(*entry);
 }

@@ -27,6 +27,7 @@ struct SimulationOptions {
   std::uint32_t sum_threads = 1;
   TimeNs timeout_ns = 0;
   WatchOptions watch;
+  LogLevel log = LogLevel::error;
 };
 
 // A vector of small whole numbers, so that sums are exact: element i of worker w in call c.
@@ -76,11 +77,14 @@ class Simulation {
   std::uint32_t members(std::size_t group) const { return static_cast<std::uint32_t>(groups_[group].size()); }
 
   void close_group(std::size_t group) {
-    for (Membership* membership : groups_[group]) {
-      const auto rank = membership->spec().members[*membership->self()];
-      engines_[static_cast<std::size_t>(rank)]->retire(*membership);
-      network_.wake(rank);
-    }
+    for (std::uint32_t member = 0; member < members(group); ++member) leave_group(group, member);
+  }
+  // One member leaves; its membership is gone then.
+  void leave_group(std::size_t group, std::uint32_t member) {
+    Membership& leaving = membership(group, member);
+    const Rank rank = leaving.spec().members[member];
+    engines_[static_cast<std::size_t>(rank)]->retire(leaving);
+    network_.wake(rank);
   }
 
  private:
@@ -95,9 +99,13 @@ class Simulation {
   void add_rank(std::uint32_t rank) {
     transports_.push_back(
         &network_.add_rank(host(rank), [this, rank](TimeNs now) { return engines_[rank]->step(now); }));
-    const EngineOptions engine{static_cast<Rank>(rank), token(rank),         options_.serve_memory_bytes,
-                               options_.sum_threads,    options_.timeout_ns, options_.watch,
-                               Log(LogLevel::error, 0)};
+    const EngineOptions engine{static_cast<Rank>(rank),
+                               token(rank),
+                               options_.serve_memory_bytes,
+                               options_.sum_threads,
+                               options_.timeout_ns,
+                               options_.watch,
+                               Log(options_.log, static_cast<Rank>(rank))};
     engines_.push_back(std::make_unique<Engine>(engine, *transports_.back()));
   }
   std::vector<std::uint32_t> nodes_of(const std::vector<Rank>& members) const {
@@ -162,6 +170,11 @@ class Call {
   void start(std::uint32_t member) { start(member, count_); }
   void start_all() {
     for (std::uint32_t m = 0; m < operations_.size(); ++m) start(m);
+  }
+  // Ends the member's part, which is done, as the caller does who gets its result.
+  void finish(std::uint32_t member) {
+    simulation_.membership(group_, member).finish(*operations_[member]);
+    operations_[member].reset();
   }
   bool done() const {
     for (const auto& operation : operations_) {
