@@ -56,8 +56,12 @@ class ScriptedGroup final : public LocalCall {
   std::optional<std::uint32_t> local;  // this process, where it is a worker
   bool attached = false;
   bool detached = false;
-  bool failed = false;   // a member is lost
-  bool refused = false;  // the service does not let it in
+  bool failed = false;        // a member is lost
+  bool refused = false;       // the service does not let it in
+  std::size_t unsettled = 0;  // cancels without an answer
+  // A service drops cancels beyond a few for each member while results are being sent, and with them credits of honest
+  // members: nothing more is expected of the group until it leaves.
+  bool credits_are_lost = false;
   // Something that nobody can foresee has got through, such as a message that stole a member's handle: nothing more is
   // expected of the group but that it harms nobody else.
   bool tainted = false;

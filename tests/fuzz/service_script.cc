@@ -130,6 +130,7 @@ class Runner final : private MessageSink {
   // Nothing of the call takes memory here, so that the member's credits for it are free.
   void on_cancel_reply(ScriptedGroup& group, ScriptedMember& member, std::uint32_t sequence) {
     member.pushes.erase(sequence);
+    if (group.unsettled != 0) --group.unsettled;
     if (outbox_.sending(group.reply_handle(0), group.members.size()))
       wrong("a call is said to be gone while results of its group are being sent");
   }
@@ -417,11 +418,12 @@ class Runner final : private MessageSink {
     member.cancelled = group.sequence;
     send_cancel(group, m, group.sequence, why);
   }
-  void send_cancel(const ScriptedGroup& group, std::uint32_t m, std::uint32_t sequence, const Status& why) {
+  void send_cancel(ScriptedGroup& group, std::uint32_t m, std::uint32_t sequence, const Status& why) {
     wire::Header header = group.push_header(m, 0);
     header.type = wire::MessageType::cancel;
     header.sequence = sequence;
     const std::vector<std::byte> payload = wire::encode_abort(why);
+    if (++group.unsettled > 4 * group.members.size()) group.credits_are_lost = true;
     tell([&](Service& service) { service.on_cancel(header, payload); });
   }
 
@@ -658,7 +660,8 @@ class Runner final : private MessageSink {
     for (const auto& group : groups_) check_end(*group);
   }
   static bool cannot_go_on(const ScriptedGroup& group) {
-    return group.failed || group.refused || group.detached || group.count(MemberState::left) != 0;
+    return group.failed || group.refused || group.credits_are_lost || group.detached ||
+           group.count(MemberState::left) != 0;
   }
   bool all_ended() {
     return std::all_of(groups_.begin(), groups_.end(),
