@@ -84,7 +84,7 @@ void ScriptedGroup::begin_call(std::uint32_t choice) {
   ++sequence;
   signature = fuzz::signature(choice, scale_);
   chunking = spec.plan.chunking(signature.count, datatype_bytes(signature.datatype));
-  spoiled = posted = contributed = false;
+  spoiled = out_of_order = posted = contributed = false;
   told.reset();
   for (ScriptedMember& member : members) {
     member.pushed.reset();

@@ -70,10 +70,11 @@ class ScriptedGroup final : public LocalCall {
   std::uint32_t sequence = 1;
   wire::Signature signature;
   Chunking chunking;
-  bool spoiled = false;      // it was cancelled, or ranks disagreed: it need not complete
-  bool posted = false;       // the local part is with the service
-  bool contributed = false;  // it has been posted at some time
-  Chunks told;               // to the local part
+  bool spoiled = false;       // it was cancelled, or ranks disagreed: it need not complete
+  bool out_of_order = false;  // its members push in no order that the least credits are enough for
+  bool posted = false;        // the local part is with the service
+  bool contributed = false;   // it has been posted at some time
+  Chunks told;                // to the local part
   std::vector<std::byte> local_input;
 
   void begin_call(std::uint32_t choice);

@@ -272,6 +272,7 @@ class Runner final : private MessageSink {
       case Event::push:
         return push(group, member, 0);
       case Event::push_any:
+        group.out_of_order = true;
         return push(group, member, in_.byte());
       case Event::leave:
         return leave(group, member);
@@ -648,7 +649,7 @@ class Runner final : private MessageSink {
     for (const auto& group : groups_) {
       if (cannot_go_on(*group))
         detach_and_leave(*group);
-      else if (group->spoiled)
+      else if (group->spoiled || group->out_of_order)
         begin_next_call(*group, group->sequence);
     }
     for (std::uint32_t round = 0; round < rounds && !all_ended(); ++round) {
