@@ -84,7 +84,7 @@ void ScriptedGroup::begin_call(std::uint32_t choice) {
   ++sequence;
   signature = fuzz::signature(choice, scale_);
   chunking = spec.plan.chunking(signature.count, datatype_bytes(signature.datatype));
-  spoiled = out_of_order = posted = contributed = false;
+  spoiled = out_of_order = revoked = posted = contributed = false;
   told.reset();
   for (ScriptedMember& member : members) {
     member.pushed.reset();
@@ -99,6 +99,7 @@ void ScriptedGroup::begin_call(std::uint32_t choice) {
 
 void ScriptedGroup::revoke(std::uint32_t m) {
   ScriptedMember& member = members[m];
+  revoked = true;
   if (member.state == MemberState::joined) member.state = MemberState::absent;
   member.pushed &= member.results;
   member.pushes.clear();

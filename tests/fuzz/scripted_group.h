@@ -72,6 +72,7 @@ class ScriptedGroup final : public LocalCall {
   Chunking chunking;
   bool spoiled = false;       // it was cancelled, or ranks disagreed: it need not complete
   bool out_of_order = false;  // its members push in no order that the least credits are enough for
+  bool revoked = false;       // some leave to push was
   bool posted = false;        // the local part is with the service
   bool contributed = false;   // it has been posted at some time
   Chunks told;                // to the local part

@@ -386,6 +386,7 @@ class Runner final : private MessageSink {
         cancel_by_member(group, m, cancelled_by_script);
       is_first = false;
     }
+    if (is_first && group.revoked) stale_calls_ = true;
   }
   // Nobody knows that a call has ended before its chunks are summed.
   bool ended(const ScriptedGroup& group) {
@@ -644,7 +645,7 @@ class Runner final : private MessageSink {
   // Without strangers whatever can go on does: those with a member that is gone make room, the others end a call each.
   void finish_calls() {
     constexpr std::uint32_t rounds = 400;
-    if (!strays_.empty()) return;
+    if (!strays_.empty() || stale_calls_) return;
     finish_sends();
     for (const auto& group : groups_) {
       if (cannot_go_on(*group))
@@ -744,7 +745,10 @@ class Runner final : private MessageSink {
   ServiceOptions options_;
   std::array<std::unique_ptr<ScriptedGroup>, places> groups_;
   std::uint32_t generation_ = 0;
-  std::set<wire::GroupId> strays_;   // groups that the service may know beyond the honest ones
+  std::set<wire::GroupId> strays_;  // groups that the service may know beyond the honest ones
+  // Calls failed while nobody had leave to tell the service. It takes them to be under way still, and their groups to
+  // be older than others that then wait for memory, perhaps for ever.
+  bool stale_calls_ = false;
   std::set<wire::GroupId> orphans_;  // that may wait for their description for ever
   std::set<Rank> mentioned_;         // members of theirs
   std::uint32_t lost_ = 0;           // ranks to which a send was refused, a bit each
