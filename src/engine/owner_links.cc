@@ -194,8 +194,9 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
     link->state = State::none;
   } else {
     link->state = State::open;
-    // The call that it was for may have failed meanwhile.
-    if (link->wanted != 0 && link->wanted == failed_call_) send_cancel(header.chunk, link->wanted);
+    // The call that it was for may have failed meanwhile, and others after it.
+    if (link->wanted != 0 && static_cast<std::int32_t>(link->wanted - failed_call_) <= 0 && !failure_.ok())
+      send_cancel(header.chunk, link->wanted);
   }
   return true;
 }

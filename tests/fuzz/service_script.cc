@@ -425,7 +425,7 @@ class Runner final : private MessageSink {
     header.type = wire::MessageType::cancel;
     header.sequence = sequence;
     const std::vector<std::byte> payload = wire::encode_abort(why);
-    if (++group.unsettled > 4 * group.members.size()) group.credits_are_lost = true;
+    if (++group.unsettled > 256 * group.members.size()) group.credits_are_lost = true;
     tell([&](Service& service) { service.on_cancel(header, payload); });
   }
 
