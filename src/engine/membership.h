@@ -178,6 +178,7 @@ class Membership {
   void refused(const Status& why);
 
   TimeNs watch(Active& active, TimeNs now);
+  TimeNs watch_links(TimeNs now);
   void report(std::uint32_t member, std::uint32_t sequence, const wire::Signature& signature);
   bool fails_for_the_ended(const Operation& operation, TimeNs still_ns);
   std::vector<Rank> awaited(const Operation& operation) const;

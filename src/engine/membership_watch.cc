@@ -68,17 +68,21 @@ TimeNs Membership::step(TimeNs now) {
   for (std::size_t i = 0; i < active_.size(); ++i) next = std::min(next, watch(active_[i], now));
   const TimeNs interval_ns = context_.liveness.interval_ns();
   for (const Referee::Action& action : referee_.look(now, interval_ns)) act(action, now);
-  std::vector<Rank> awaited;
-  links_.add_awaited(&awaited);
-  if (awaited.empty()) {
+  return std::min({next, referee_.next(), watch_links(now)});
+}
+
+TimeNs Membership::watch_links(TimeNs now) {
+  const TimeNs interval_ns = context_.liveness.interval_ns();
+  if (!links_.pending()) {
     link_looks_.begin(now, interval_ns);
-  } else {
-    if (link_looks_.is_due(now, interval_ns)) {
-      for (Rank rank : awaited) context_.liveness.ask(rank, now);
-    }
-    if (interval_ns != never_ns) next = std::min(next, link_looks_.next_ns());
+    return never_ns;
   }
-  return std::min(next, referee_.next());
+  if (link_looks_.is_due(now, interval_ns)) {
+    std::vector<Rank> awaited;
+    links_.add_awaited(&awaited);
+    for (Rank rank : awaited) context_.liveness.ask(rank, now);
+  }
+  return interval_ns == never_ns ? never_ns : link_looks_.next_ns();
 }
 
 TimeNs Membership::watch(Active& active, TimeNs now) {

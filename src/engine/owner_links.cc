@@ -22,8 +22,14 @@ void OwnerLinks::open(const wire::GroupSpec& spec, std::optional<std::uint32_t> 
   if (member == 0u) encoded_spec_ = std::move(encoded);
   links_.resize(spec.plan.owners.size());
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
-    if (rank(owner) == self_) links_[owner].state = State::local;
+    if (rank(owner) == self_) set_state(links_[owner], State::local);
   }
+}
+
+void OwnerLinks::set_state(Link& link, State state) noexcept {
+  if (is_pending(link.state)) --pending_;
+  if (is_pending(state)) ++pending_;
+  link.state = state;
 }
 
 wire::Header OwnerLinks::header(MessageType type, std::uint32_t owner) const noexcept {
@@ -46,7 +52,7 @@ Status OwnerLinks::send_join(std::uint32_t owner, std::uint32_t sequence, const 
   message.sequence = sequence;
   const wire::Join join{spec_->id, *member_, handle_, spec_hash_, encoded_spec};
   HPS_RETURN_IF_ERROR(outbox_.send_copy(rank(owner), message, wire::encode(join)));
-  links_[owner].state = State::joining;
+  set_state(links_[owner], State::joining);
   links_[owner].wanted = sequence;
   ++links_[owner].joins;
   return {};
@@ -125,15 +131,15 @@ void OwnerLinks::close() {
     if (link.handle != 0)
       leave(owner);
     else if (link.state == State::joining && !send_join(owner, 0, wire::encode(*spec_)).ok())
-      link.state = State::left;
+      set_state(link, State::left);
   }
 }
 
 void OwnerLinks::leave(std::uint32_t owner) {
   Link& link = links_[owner];
-  link.state = State::leaving;
+  set_state(link, State::leaving);
   // An owner that cannot be reached has nothing left to be told.
-  if (!outbox_.send_copy(rank(owner), header(MessageType::leave, owner), {}).ok()) link.state = State::left;
+  if (!outbox_.send_copy(rank(owner), header(MessageType::leave, owner), {}).ok()) set_state(link, State::left);
 }
 
 bool OwnerLinks::closed(bool has_failed) const noexcept {
@@ -145,7 +151,7 @@ bool OwnerLinks::closed(bool has_failed) const noexcept {
 void OwnerLinks::lose(Rank peer) noexcept {
   for (std::uint32_t owner = 0; owner < links_.size(); ++owner) {
     if (rank(owner) != peer) continue;
-    links_[owner].state = State::left;
+    set_state(links_[owner], State::left);
     links_[owner].joins = 0;
   }
 }
@@ -181,7 +187,7 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
   if (!reply.error.empty()) {
     if (link->state != State::joining || (link->joins != 0 && !closing_)) return true;
     // One that was let in before, and whose leave to push was revoked, must still say that it leaves.
-    link->state = link->handle == 0 ? State::left : State::none;
+    set_state(*link, link->handle == 0 ? State::left : State::none);
     *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
     return true;
   }
@@ -191,9 +197,9 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
   if (closing_) {
     leave(header.chunk);
   } else if (std::exchange(link->revoked, 0) == reply.handle) {
-    link->state = State::none;
+    set_state(*link, State::none);
   } else {
-    link->state = State::open;
+    set_state(*link, State::open);
     // The call that it was for may have failed meanwhile, and others after it.
     if (link->wanted != 0 && static_cast<std::int32_t>(link->wanted - failed_call_) <= 0 && !failure_.ok())
       send_cancel(header.chunk, link->wanted);
@@ -204,7 +210,7 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
 bool OwnerLinks::on_leave_reply(const wire::Header& header) noexcept {
   Link* link = link_of(header);
   if (link == nullptr || link->state != State::leaving) return false;
-  link->state = State::left;
+  set_state(*link, State::left);
   return true;
 }
 
@@ -228,7 +234,7 @@ bool OwnerLinks::on_revoke(const wire::Header& header, bool* revoked) noexcept {
   const auto handle = static_cast<std::uint32_t>(header.signature.count);
   *revoked = link->state == State::open && link->handle == handle;
   if (*revoked) {
-    link->state = State::none;
+    set_state(*link, State::none);
     link->pushes.clear();
     link->waiting = 0;
   } else if (link->state == State::joining && link->handle != handle) {

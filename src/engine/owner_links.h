@@ -47,7 +47,8 @@ class OwnerLinks {
   bool closed(bool has_failed) const noexcept;
   // `peer` is lost: nothing is waited for from it.
   void lose(Rank peer) noexcept;
-  // The owners that have not answered a JOIN or a LEAVE.
+  // Whether an owner has not answered a JOIN or a LEAVE; those that have not.
+  bool pending() const noexcept { return pending_ != 0; }
   void add_awaited(std::vector<Rank>* ranks) const;
   // The owners with pushes of the call that have no result, or that have not let it in.
   void add_awaited(std::uint32_t sequence, std::vector<Rank>* ranks) const;
@@ -79,6 +80,8 @@ class OwnerLinks {
     std::vector<Pushes> pushes;
   };
 
+  static bool is_pending(State state) noexcept { return state == State::joining || state == State::leaving; }
+  void set_state(Link& link, State state) noexcept;
   wire::Header header(wire::MessageType type, std::uint32_t owner) const noexcept;
   Rank rank(std::uint32_t owner) const noexcept { return spec_->plan.owners[owner].rank; }
   Link* link_of(const wire::Header& header) noexcept;
@@ -95,6 +98,7 @@ class OwnerLinks {
   std::optional<std::uint32_t> member_;
   std::vector<std::byte> encoded_spec_;  // at member 0, which sends it
   std::uint64_t spec_hash_ = 0;
+  std::uint32_t pending_ = 0;      // links in a state that an answer ends
   std::vector<Link> links_;        // by owner
   std::uint32_t failed_call_ = 0;  // the latest
   Status failure_;                 // of that call
