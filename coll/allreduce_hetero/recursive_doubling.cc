@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "coll/allreduce_hetero/allreduce_hetero.h"
@@ -28,12 +29,16 @@ enum Step : std::uint32_t { gather, fold, unfold, broadcast, doubling };
 class RecursiveDoubling final : public Operation {
  public:
   RecursiveDoubling(Membership& membership, const Arguments& arguments)
-      : Operation(arguments.signature()), membership_(membership), arguments_(arguments) {
-    find_place();
-  }
+      : Operation(arguments.signature()),
+        membership_(membership),
+        arguments_(arguments),
+        node_(membership.place().node),
+        power_(std::bit_floor(nodes())),
+        pairs_(nodes() - power_) {}
 
   void start() override {
-    value_.assign(arguments_.send, arguments_.send + arguments_.bytes());
+    value_bytes_ = arguments_.bytes();
+    std::memcpy(next_value(), arguments_.send, value_bytes_);
     state_ = is_leader() ? State::gathering : State::awaiting_result;
     if (!is_leader()) send(leader(), gather);
     advance();
@@ -41,11 +46,10 @@ class RecursiveDoubling final : public Operation {
 
   bool on_exchange(std::uint32_t member, std::uint32_t step, ConstBytes payload) override {
     if (ended() || !is_expected(member, step) || payload.size() != step_bytes(step)) return false;
-    for (const Arrived& one : arrived_) {
-      if (one.member == member && one.step == step) return false;
-    }
-    arrived_.push_back({member, step, {payload.begin(), payload.end()}});
+    if (find(member, step) != nullptr) return false;
+    arrived_.push_back({member, step, payload.data(), {}});
     advance();
+    if (!ended()) keep_latest(payload);
     return true;
   }
 
@@ -54,35 +58,21 @@ class RecursiveDoubling final : public Operation {
   struct Arrived {
     std::uint32_t member;
     std::uint32_t step;
-    std::vector<std::byte> value;
+    const std::byte* value;  // the message's own bytes while it is told, then those kept; nullptr once it is used
+    std::unique_ptr<std::byte[]> kept;
   };
 
-  // Where this rank stands: its node's members, and its node's place among the nodes.
-  void find_place() {
-    const auto& nodes = membership_.spec().layout.nodes;
-    for (const Layout::Node& node : nodes) {
-      std::vector<std::uint32_t> members;
-      for (const Layout::Switch& one : node.switches)
-        members.insert(members.end(), one.members.begin(), one.members.end());
-      if (std::find(members.begin(), members.end(), *membership_.self()) != members.end()) {
-        node_ = static_cast<std::uint32_t>(leaders_.size());
-        node_members_ = members;
-      }
-      leaders_.push_back(members.front());
-    }
-    const auto n = static_cast<std::uint32_t>(leaders_.size());
-    power_ = std::bit_floor(n);
-    pairs_ = n - power_;
-  }
-
-  std::uint32_t leader() const noexcept { return node_members_.front(); }
+  const std::vector<std::uint32_t>& leaders() const noexcept { return membership_.place().leaders; }
+  const std::vector<std::uint32_t>& node_members() const noexcept { return membership_.place().node_members; }
+  std::uint32_t nodes() const noexcept { return static_cast<std::uint32_t>(leaders().size()); }
+  std::uint32_t leader() const noexcept { return node_members().front(); }
   bool is_leader() const noexcept { return leader() == *membership_.self(); }
   bool is_paired() const noexcept { return node_ < 2 * pairs_; }
   bool is_upper() const noexcept { return is_paired() && node_ % 2 == 1; }
   // Among the p nodes that exchange: this node's place, and the node at a place.
   std::uint32_t place() const noexcept { return is_paired() ? node_ / 2 : node_ - pairs_; }
   std::uint32_t node_at(std::uint32_t place) const noexcept { return place < pairs_ ? 2 * place : place + pairs_; }
-  std::uint32_t partner(std::uint32_t step) const noexcept { return leaders_[node_at(place() ^ (1u << step))]; }
+  std::uint32_t partner(std::uint32_t step) const noexcept { return leaders()[node_at(place() ^ (1u << step))]; }
   std::uint32_t doublings() const noexcept { return static_cast<std::uint32_t>(std::countr_zero(power_)); }
 
   // Leaders exchange partial results; inside a node, and back down, vectors of elements travel.
@@ -97,11 +87,11 @@ class RecursiveDoubling final : public Operation {
     switch (step) {
       case gather:
         return member != leader() &&
-               std::find(node_members_.begin(), node_members_.end(), member) != node_members_.end();
+               std::find(node_members().begin(), node_members().end(), member) != node_members().end();
       case fold:
-        return is_paired() && !is_upper() && member == leaders_[node_ + 1];
+        return is_paired() && !is_upper() && member == leaders()[node_ + 1];
       case unfold:
-        return is_upper() && member == leaders_[node_ - 1];
+        return is_upper() && member == leaders()[node_ - 1];
       case broadcast:
         return false;
       default:
@@ -109,17 +99,32 @@ class RecursiveDoubling final : public Operation {
     }
   }
 
-  const Arrived* find(std::uint32_t member, std::uint32_t step) const noexcept {
-    for (const Arrived& one : arrived_) {
+  Arrived* find(std::uint32_t member, std::uint32_t step) noexcept {
+    for (Arrived& one : arrived_) {
       if (one.member == member && one.step == step) return &one;
     }
     return nullptr;
+  }
+  bool has_come(std::uint32_t member, std::uint32_t step) const noexcept {
+    return std::any_of(arrived_.begin(), arrived_.end(),
+                       [&](const Arrived& one) { return one.member == member && one.step == step; });
+  }
+
+  // What the latest message brought is used later. It does not stay where there is no memory to keep it.
+  void keep_latest(ConstBytes payload) {
+    if (arrived_.back().value == nullptr) return;
+    Arrived latest = std::move(arrived_.back());
+    arrived_.pop_back();
+    latest.kept = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+    std::memcpy(latest.kept.get(), payload.data(), payload.size());
+    latest.value = latest.kept.get();
+    arrived_.push_back(std::move(latest));
   }
 
   void add_awaited(std::vector<std::uint32_t>* members) const override {
     for (std::uint32_t member = 0; member < membership_.members(); ++member) {
       for (std::uint32_t step = 0; step < Membership::max_steps; ++step) {
-        if (!is_expected(member, step) || find(member, step) != nullptr) continue;
+        if (!is_expected(member, step) || has_come(member, step)) continue;
         members->push_back(member);
         break;
       }
@@ -142,7 +147,7 @@ class RecursiveDoubling final : public Operation {
       case State::exchanging:
         return take_exchanged();
       case State::awaiting_fold:
-        return take_result(leaders_[node_ - 1], unfold);
+        return take_result(leaders()[node_ - 1], unfold);
       case State::awaiting_result:
         return take_result(leader(), broadcast);
       case State::over:
@@ -152,21 +157,10 @@ class RecursiveDoubling final : public Operation {
   }
 
   bool take_gathered() {
-    std::vector<const void*> inputs;
-    for (std::uint32_t member : node_members_) {
-      const Arrived* one = member == leader() ? nullptr : find(member, gather);
-      if (one == nullptr && member != leader()) return false;
-      inputs.push_back(one == nullptr ? value_.data() : one->value.data());
-    }
-    if (inputs.size() > 1) {
-      std::vector<std::byte> sum(value_.size());
-      Tree(membership_.spec().layout.nodes[node_])
-          .evaluate(arguments_.datatype, arguments_.op, inputs.data(), sum.data(), arguments_.count);
-      value_ = std::move(sum);
-    }
-    if (leaders_.size() > 1) convert(to_partial, step_bytes(doubling));
+    if (node_members().size() > 1 && !combine_node()) return false;
+    if (nodes() > 1) convert(to_partial, step_bytes(doubling));
     if (is_upper()) {
-      send(leaders_[node_ - 1], fold);
+      send(leaders()[node_ - 1], fold);
       state_ = State::awaiting_fold;
     } else {
       state_ = State::folding;
@@ -174,9 +168,25 @@ class RecursiveDoubling final : public Operation {
     return true;
   }
 
+  // False where a member's vector has not come.
+  bool combine_node() {
+    std::vector<const void*> inputs;
+    for (std::uint32_t member : node_members()) {
+      const Arrived* one = member == leader() ? nullptr : find(member, gather);
+      if (one == nullptr && member != leader()) return false;
+      inputs.push_back(one == nullptr ? value_ : one->value);
+    }
+    Tree(membership_.spec().layout.nodes[node_])
+        .evaluate(arguments_.datatype, arguments_.op, inputs.data(), next_value(), arguments_.count);
+    for (Arrived& one : arrived_) {
+      if (one.step == gather) one.value = nullptr;
+    }
+    return true;
+  }
+
   bool take_folded() {
     if (is_paired()) {
-      const Arrived* upper = find(leaders_[node_ + 1], fold);
+      Arrived* upper = find(leaders()[node_ + 1], fold);
       if (upper == nullptr) return false;
       combine_with(*upper, false);
     }
@@ -191,11 +201,11 @@ class RecursiveDoubling final : public Operation {
 
   bool take_exchanged() {
     if (step_ == doublings()) {
-      if (leaders_.size() > 1) convert(from_partial, arguments_.bytes());
+      if (nodes() > 1) convert(from_partial, arguments_.bytes());
       finish();
       return true;
     }
-    const Arrived* other = find(partner(step_), doubling + step_);
+    Arrived* other = find(partner(step_), doubling + step_);
     if (other == nullptr) return false;
     combine_with(*other, (place() >> step_ & 1) == 1);
     ++step_;
@@ -204,47 +214,58 @@ class RecursiveDoubling final : public Operation {
   }
 
   bool take_result(std::uint32_t from, std::uint32_t step) {
-    const Arrived* result = find(from, step);
+    Arrived* result = find(from, step);
     if (result == nullptr) return false;
-    value_ = result->value;
+    value_bytes_ = arguments_.bytes();
+    std::memcpy(next_value(), result->value, value_bytes_);
+    result->value = nullptr;
     finish();
     return true;
   }
 
-  void combine_with(const Arrived& other, bool other_is_left) noexcept {
-    const std::byte* left = other_is_left ? other.value.data() : value_.data();
-    const std::byte* right = other_is_left ? value_.data() : other.value.data();
-    combine(arguments_.datatype, arguments_.op, left, right, value_.data(), arguments_.count);
+  void combine_with(Arrived& other, bool other_is_left) {
+    const std::byte* own = value_;
+    const std::byte* left = other_is_left ? other.value : own;
+    const std::byte* right = other_is_left ? own : other.value;
+    combine(arguments_.datatype, arguments_.op, left, right, next_value(), arguments_.count);
+    other.value = nullptr;
   }
 
   // Makes a vector of another form of the value.
   void convert(void (*conversion)(Datatype, const void*, void*, std::size_t) noexcept, std::uint64_t bytes) {
     if (partial_datatype(arguments_.datatype) == arguments_.datatype) return;
-    std::vector<std::byte> converted(bytes);
-    conversion(arguments_.datatype, value_.data(), converted.data(), arguments_.count);
-    value_ = std::move(converted);
+    const std::byte* from = value_;
+    conversion(arguments_.datatype, from, next_value(), arguments_.count);
+    value_bytes_ = bytes;
+  }
+
+  // Where the next value goes. Those before stay as they are, for they may be on their way out.
+  std::byte* next_value() {
+    // Its own, its node's, of another form, folded, doubled, of the first form, the result.
+    const std::size_t most_values = 6 + doublings();
+    const std::size_t bytes = std::max(arguments_.bytes(), step_bytes(doubling));
+    if (!values_) values_ = std::make_unique_for_overwrite<std::byte[]>(most_values * bytes);
+    return value_ = value_ == nullptr ? values_.get() : value_ + bytes;
   }
 
   // Hands the result down and writes it.
   void finish() {
     state_ = State::over;
     if (is_leader()) {
-      if (is_paired() && !is_upper()) send(leaders_[node_ + 1], unfold);
-      for (std::uint32_t member : node_members_) {
+      if (is_paired() && !is_upper()) send(leaders()[node_ + 1], unfold);
+      for (std::uint32_t member : node_members()) {
         if (member != leader()) send(member, broadcast);
       }
     }
     if (ended()) return;  // a send failed
-    std::memcpy(arguments_.receive, value_.data(), value_.size());
+    std::memcpy(arguments_.receive, value_, value_bytes_);
     end({});
   }
 
-  // Sends the present value from a copy that stays until the message is out: the value goes on changing.
   void send(std::uint32_t member, std::uint32_t step) {
     if (ended()) return;
-    sent_.push_back(value_);
     count_send();
-    if (Status sent = membership_.exchange(*this, member, step, sent_.back(), this); !sent.ok()) {
+    if (Status sent = membership_.exchange(*this, member, step, {value_, value_bytes_}, this); !sent.ok()) {
       uncount_send();
       fail(sent);
     }
@@ -253,15 +274,14 @@ class RecursiveDoubling final : public Operation {
   Membership& membership_;
   Arguments arguments_;
   State state_ = State::gathering;
-  std::vector<std::uint32_t> leaders_;       // by node: member index
-  std::vector<std::uint32_t> node_members_;  // of this rank's node, in layout order
-  std::uint32_t node_ = 0;
-  std::uint32_t power_ = 1;
-  std::uint32_t pairs_ = 0;
+  std::uint32_t node_;      // this rank's, among the nodes
+  std::uint32_t power_;     // of 2: so many nodes double
+  std::uint32_t pairs_;     // of nodes that fold first
   std::uint32_t step_ = 0;  // of the doubling
-  std::vector<std::byte> value_;
+  std::unique_ptr<std::byte[]> values_;
+  std::byte* value_ = nullptr;  // the present one
+  std::size_t value_bytes_ = 0;
   std::vector<Arrived> arrived_;
-  std::vector<std::vector<std::byte>> sent_;
 };
 
 }  // namespace

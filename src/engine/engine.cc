@@ -277,8 +277,9 @@ void Engine::find_silent_peers(TimeNs now) {
 
 // Who does not answer a goodbye is lost too.
 TimeNs Engine::look_for_not_heard(TimeNs now) {
+  if (not_heard_.empty()) return never_ns;
   const TimeNs interval_ns = liveness_.interval_ns();
-  if (not_heard_.empty() || interval_ns == never_ns) return never_ns;
+  if (interval_ns == never_ns) return never_ns;
   if (goodbye_looks_.is_due(now, interval_ns)) {
     for (Rank peer : not_heard_) liveness_.ask(peer, now);
   }
@@ -304,12 +305,13 @@ TimeNs Engine::step(TimeNs now) noexcept try {
 
 // Members of a group that others have left are about to leave too, or are lost.
 TimeNs Engine::look_for_parting_members(TimeNs now) {
-  const TimeNs interval_ns = liveness_.interval_ns();
-  if (interval_ns == never_ns) return never_ns;
   if (!service_.has_parting_groups()) {
-    parting_looks_.begin(now, interval_ns);
+    parting_looks_.stop();
     return never_ns;
   }
+  const TimeNs interval_ns = liveness_.interval_ns();
+  if (interval_ns == never_ns) return never_ns;
+  parting_looks_.start(now, interval_ns);
   if (parting_looks_.is_due(now, interval_ns)) {
     std::vector<Rank> ranks;
     service_.add_awaited(&ranks);

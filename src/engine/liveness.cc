@@ -48,7 +48,7 @@ std::vector<Rank> Liveness::overdue(TimeNs now) {
   return late;
 }
 
-TimeNs Liveness::next() const noexcept {
+TimeNs Liveness::next_look() const noexcept {
   TimeNs next = never_ns;
   for (const auto& [peer, since] : asked_) next = std::min({next, since + timeout_ns_, looked_ns_ + interval_ns()});
   return next;

@@ -29,9 +29,11 @@ class Liveness {
   // The ranks that have not answered in time; they are forgotten.
   std::vector<Rank> overdue(TimeNs now);
   // When overdue() is to be asked, once an interval at least; never_ns where nobody owes an answer.
-  TimeNs next() const noexcept;
+  TimeNs next() const noexcept { return asked_.empty() ? never_ns : next_look(); }
 
  private:
+  TimeNs next_look() const noexcept;
+
   Rank self_;
   TimeNs timeout_ns_;
   Outbox& outbox_;

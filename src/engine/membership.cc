@@ -28,6 +28,7 @@ Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles
   for (std::uint32_t i = 0; i < members(); ++i) {
     if (spec_.members[i] == context_.self) self_ = i;
   }
+  if (self_) place_ = place_of(*self_, spec_.layout);
   links_.open(spec_, self_);
   referee_.open(spec_.members);
   opened_ = true;
@@ -52,20 +53,24 @@ wire::Header Membership::header(MessageType type, std::uint32_t handle) const no
 }
 
 void Membership::join(std::uint32_t owner) {
+  quiet_until_ = 0;
   if (Status sent = links_.join(owner, sequence_); !sent.ok()) fail(sent);
 }
 
 void Membership::join_all() {
+  quiet_until_ = 0;
   if (Status sent = links_.join_all(); !sent.ok()) fail(sent);
 }
 
 void Membership::close() {
   if (std::exchange(closing_, true) || !opened_) return;
+  quiet_until_ = 0;
   context_.service.detach(spec_.id);
   links_.close();
 }
 
 void Membership::start(Operation& operation) {
+  quiet_until_ = 0;
   operation.set_sequence(take_sequence());
   const std::uint32_t sequence = operation.sequence();
   active_.push_back({&operation, {}, {}, false, false});
@@ -323,6 +328,7 @@ void Membership::on_peer_failed(Rank peer, const Status& why) {
 void Membership::on_peer_ended(Rank peer, const Status& why) {
   if (!involves(peer)) return;
   links_.lose(peer);
+  quiet_until_ = 0;
   ended_.push_back(why);
 }
 

@@ -93,6 +93,8 @@ class Membership {
   // This process's index among the members; nothing on a CPU-only rank.
   std::optional<std::uint32_t> self() const noexcept { return self_; }
   std::uint32_t members() const noexcept { return static_cast<std::uint32_t>(spec_.members.size()); }
+  // Where this process stands in the layout; empty on a CPU-only rank.
+  const MemberPlace& place() const noexcept { return place_; }
   bool is_local(std::uint32_t owner) const noexcept { return links_.is_local(owner); }
 
   // Asks all owners for leave to push, before the first call needs it.
@@ -128,8 +130,9 @@ class Membership {
 
   // Messages for this group. False: the message does not fit.
   bool on_message(const wire::Header& header, ConstBytes payload, TimeNs now);
-  // Looks after calls that stand still. Returns when it wants to be called again though nothing happens.
-  TimeNs step(TimeNs now);
+  // Looks after calls that stand still: once in WatchOptions::report_ns while all of them move. Returns when it wants
+  // to be called again though nothing happens.
+  TimeNs step(TimeNs now) { return now < quiet_until_ ? quiet_until_ : look(now); }
   // Whether `peer` is a member or an owner of the group.
   bool involves(Rank peer) const noexcept;
   void on_peer_failed(Rank peer, const Status& why);
@@ -177,6 +180,8 @@ class Membership {
   void tell_progress();
   void refused(const Status& why);
 
+  TimeNs look(TimeNs now);
+  bool is_quiet() const noexcept;
   TimeNs watch(Active& active, TimeNs now);
   TimeNs watch_links(TimeNs now);
   void report(std::uint32_t member, std::uint32_t sequence, const wire::Signature& signature);
@@ -198,6 +203,7 @@ class Membership {
   wire::GroupSpec spec_;
   std::string name_;
   std::optional<std::uint32_t> self_;
+  MemberPlace place_;
   std::vector<std::uint32_t> handles_;
   std::vector<Helper> helpers_;
   OwnerLinks links_;
@@ -205,7 +211,8 @@ class Membership {
   std::uint32_t sequence_ = 0;
   std::vector<Active> active_;
   std::vector<Kept> kept_;
-  FailedCalls failed_;  // that others have ended and that have not started here
+  FailedCalls failed_;      // that others have ended and that have not started here
+  TimeNs quiet_until_ = 0;  // there is nothing to look after before
   Interval link_looks_;
   std::uint32_t told_all_of_ = 0;  // the latest call whose failure this rank, as its referee, told all members
   std::vector<Status> ended_;      // members and owners that have ended in good order

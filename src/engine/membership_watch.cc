@@ -62,21 +62,31 @@ void GroupRemains::answer(Outbox& outbox, const wire::Header& message, const wir
   static_cast<void>(outbox.send_copy(from.rank, reply, std::move(payload)).ok());
 }
 
-TimeNs Membership::step(TimeNs now) {
+TimeNs Membership::look(TimeNs now) {
   if (!opened_) return never_ns;
+  quiet_until_ = 0;
   TimeNs next = never_ns;
   for (std::size_t i = 0; i < active_.size(); ++i) next = std::min(next, watch(active_[i], now));
   const TimeNs interval_ns = context_.liveness.interval_ns();
   for (const Referee::Action& action : referee_.look(now, interval_ns)) act(action, now);
-  return std::min({next, referee_.next(), watch_links(now)});
+  next = std::min({next, referee_.next(), watch_links(now)});
+  if (is_quiet()) quiet_until_ = next;
+  return next;
+}
+
+// Nothing stands still or is waited for but by calls that moved at their last look.
+bool Membership::is_quiet() const noexcept {
+  return !links_.pending() && referee_.next() == never_ns &&
+         std::none_of(active_.begin(), active_.end(), [](const Active& active) { return active.reported; });
 }
 
 TimeNs Membership::watch_links(TimeNs now) {
-  const TimeNs interval_ns = context_.liveness.interval_ns();
   if (!links_.pending()) {
-    link_looks_.begin(now, interval_ns);
+    link_looks_.stop();
     return never_ns;
   }
+  const TimeNs interval_ns = context_.liveness.interval_ns();
+  link_looks_.start(now, interval_ns);
   if (link_looks_.is_due(now, interval_ns)) {
     std::vector<Rank> awaited;
     links_.add_awaited(&awaited);
@@ -145,6 +155,7 @@ bool Membership::on_report(const wire::Header& header, TimeNs now) {
     return true;
   }
   context_.outbox.note_sender(spec_.members[header.chunk]);
+  quiet_until_ = 0;
   const Status differs = referee_.on_report(header.sequence, header.chunk, header.signature, now);
   if (differs.ok()) return true;
   if (!is_past(header.sequence) && !failed_.add(header.sequence, differs)) return false;

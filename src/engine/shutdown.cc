@@ -17,6 +17,7 @@ constexpr TimeNs patience_ns = 1'000'000'000;
 void Shutdown::open(std::vector<Rank> workers, std::vector<Rank> cpu_only) {
   workers_ = std::move(workers);
   cpu_only_ = std::move(cpu_only);
+  serves_ = !is_worker(self_);
 }
 
 bool Shutdown::is_worker(Rank rank) const noexcept {
@@ -52,17 +53,15 @@ void Shutdown::on_peer_gone(Rank peer, const Status& why) {
   if (loss_.ok()) loss_ = why;
 }
 
-TimeNs Shutdown::step(TimeNs now) {
-  const bool serves = !is_worker(self_);
-  if (complete_ || workers_.empty() || (!serves && !begun_)) return never_ns;
-  if (serves)
+TimeNs Shutdown::work(TimeNs now) {
+  if (serves_)
     complete_ = told_to_end_ || root() == no_rank;
   else
-    step_worker();
+    work_as_worker();
   return complete_ ? never_ns : look_for_lost(now);
 }
 
-void Shutdown::step_worker() {
+void Shutdown::work_as_worker() {
   const Rank now_root = root();
   if (told_to_end_ || !loss_.ok() || (now_root == self_ && missing().empty())) {
     complete_ = true;

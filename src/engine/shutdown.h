@@ -42,14 +42,15 @@ class Shutdown {
   // `peer` is lost, or, where `why` is ok, has ended in good order.
   void on_peer_gone(Rank peer, const Status& why);
   // Does what is left to do. Returns when it wants to be called again though nothing happens.
-  TimeNs step(TimeNs now);
+  TimeNs step(TimeNs now) { return complete_ || !(serves_ || begun_) ? never_ns : work(now); }
 
  private:
   bool is_worker(Rank rank) const noexcept;
   bool is_over(Rank worker) const noexcept { return over_.contains(worker); }
   Rank root() const noexcept;
   std::vector<Rank> missing() const;
-  void step_worker();
+  TimeNs work(TimeNs now);
+  void work_as_worker();
   void tell(Rank to, bool for_all);
   void tell_everyone(bool for_all);
   TimeNs look_for_lost(TimeNs now);
@@ -65,6 +66,7 @@ class Shutdown {
   TimeNs waits_since_ns_ = never_ns;
   Interval looks_;
   Status loss_;
+  bool serves_ = false;  // a CPU-only rank of a job
   bool begun_ = false;
   bool told_to_end_ = false;
   bool complete_ = false;

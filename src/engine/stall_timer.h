@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StallTimer: tells when something that should move has stood still for long. It is told how often it has moved, and
-// the time, whenever there is something to look at; it costs a comparison while all goes well.
+// the time, whenever somebody looks, and counts from the first look that finds it where the one before did.
 #ifndef HPS_SRC_ENGINE_STALL_TIMER_H
 #define HPS_SRC_ENGINE_STALL_TIMER_H
 
@@ -30,17 +30,18 @@ class StallTimer {
 // Comes round every so often.
 class Interval {
  public:
-  // Whether it is time again; the first time always.
+  // Unless it runs: it comes round first after an interval.
+  void start(TimeNs now, TimeNs interval_ns) noexcept {
+    if (next_ns_ == 0) next_ns_ = interval_ns == never_ns ? never_ns : now + interval_ns;
+  }
+  void stop() noexcept { next_ns_ = 0; }
+  // Whether it is time again. One that does not run is due, and runs then.
   bool is_due(TimeNs now, TimeNs interval_ns) noexcept {
     if (interval_ns == never_ns || now < next_ns_) return false;
     next_ns_ = now + interval_ns;
     return true;
   }
   TimeNs next_ns() const noexcept { return next_ns_; }
-  // Not before an interval from now.
-  void begin(TimeNs now, TimeNs interval_ns) noexcept {
-    next_ns_ = interval_ns == never_ns ? never_ns : now + interval_ns;
-  }
 
  private:
   TimeNs next_ns_ = 0;

@@ -19,6 +19,21 @@ Layout layout_from_nodes(const std::vector<std::uint32_t>& node_of) {
   return layout;
 }
 
+MemberPlace place_of(std::uint32_t member, const Layout& layout) {
+  MemberPlace place;
+  for (const Layout::Node& node : layout.nodes) {
+    std::vector<std::uint32_t> members;
+    for (const Layout::Switch& under : node.switches)
+      members.insert(members.end(), under.members.begin(), under.members.end());
+    if (std::find(members.begin(), members.end(), member) != members.end()) {
+      place.node = static_cast<std::uint32_t>(place.leaders.size());
+      place.node_members = members;
+    }
+    place.leaders.push_back(members.front());
+  }
+  return place;
+}
+
 namespace {
 
 // Whether something is in every switch, members ascend in it, and switches and nodes follow each other by their lowest

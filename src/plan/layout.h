@@ -24,6 +24,14 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
+// Where one member stands.
+struct MemberPlace {
+  std::uint32_t node = 0;                   // its node, among the nodes
+  std::vector<std::uint32_t> node_members;  // of that node, in layout order
+  std::vector<std::uint32_t> leaders;       // by node: its first member
+};
+MemberPlace place_of(std::uint32_t member, const Layout& layout);
+
 // The layout of members of which member i sits on node node_of[i] (any numbering), all under one switch a node.
 Layout layout_from_nodes(const std::vector<std::uint32_t>& node_of);
 

@@ -45,6 +45,7 @@ void Service::detach(wire::GroupId id) {
   entry.attached = false;
   if (entry.group) {
     if (const auto member = entry.group->index_of(options_.self)) entry.group->leave(*member);
+    parting_ = true;
   }
   memory_changed_ = true;
 }

@@ -194,6 +194,21 @@ TEST_P(BothAlgorithmsStallTest, ARankThatStopsForGoodFailsTheCallOnTheOthersInTi
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, BothAlgorithmsStallTest, testing::ValuesIn(all_algorithms));
 
+// Rank 0 owns chunks and has left: nobody but rank 1's leave, which does not come, makes it forget the group.
+TEST(StallTest, AnOwnerThatHasLeftForgetsItsGroupThoughAMemberStopsForGood) {
+  SimulationOptions options = job(2, 0);
+  options.timeout_ns = timeout;
+  Simulation simulation(options);
+  const std::size_t group = simulation.open_group_of_all();
+  expect_call_works(simulation, group);
+  simulation.leave_group(group, 0);
+  simulation.network().run({}, simulation.network().now() + second);
+  EXPECT_EQ(simulation.engine(0).service().groups(), 1u);
+  simulation.network().stop(1);
+  simulation.network().run({}, simulation.network().now() + 2 * timeout);
+  EXPECT_EQ(simulation.engine(0).service().groups(), 0u);
+}
+
 TEST(StallTest, OneRankWarnsOnceOfThoseWhoAreNotThere) {
   SimulationOptions options = job(5, 1);
   options.log = LogLevel::warn;

@@ -42,15 +42,26 @@ TEST(IntervalTest, MakesUpForNoneThatWasMissed) {
 TEST(IntervalTest, ThatNeverComesRoundIsNeverDue) {
   Interval interval;
   EXPECT_FALSE(interval.is_due(1000, never_ns));
-  interval.begin(1000, never_ns);
+  interval.start(1000, never_ns);
+  EXPECT_FALSE(interval.is_due(2000, never_ns));
   EXPECT_EQ(interval.next_ns(), never_ns);
 }
 
-TEST(IntervalTest, BegunIsDueOnlyAfterAnInterval) {
+TEST(IntervalTest, StartedIsDueOnlyAfterAnInterval) {
   Interval interval;
-  interval.begin(1000, 100);
+  interval.start(1000, 100);
   EXPECT_FALSE(interval.is_due(1099, 100));
+  interval.start(1099, 100);  // it runs already
   EXPECT_TRUE(interval.is_due(1100, 100));
+}
+
+TEST(IntervalTest, StoppedBeginsAnewWhenItIsStarted) {
+  Interval interval;
+  interval.start(1000, 100);
+  interval.stop();
+  interval.start(1090, 100);
+  EXPECT_FALSE(interval.is_due(1100, 100));
+  EXPECT_TRUE(interval.is_due(1190, 100));
 }
 
 }  // namespace

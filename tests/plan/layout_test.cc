@@ -20,6 +20,19 @@ TEST(LayoutFromNodes, NoMembersNoNodes) {
   EXPECT_TRUE(is_valid(layout_from_nodes({}), 0));
 }
 
+TEST(PlaceOf, NamesTheNodeItsMembersAndAllLeaders) {
+  const Layout layout{{node({{{0, 4}}, {{1, 2}}}), node({{{3}}}), node({{{5, 6}}})}};
+  const std::vector<std::uint32_t> leaders = {0, 3, 5};
+  const MemberPlace first = place_of(2, layout);
+  EXPECT_EQ(first.node, 0u);
+  EXPECT_EQ(first.node_members, (std::vector<std::uint32_t>{0, 4, 1, 2}));
+  EXPECT_EQ(first.leaders, leaders);
+  const MemberPlace last = place_of(6, layout);
+  EXPECT_EQ(last.node, 2u);
+  EXPECT_EQ(last.node_members, (std::vector<std::uint32_t>{5, 6}));
+  EXPECT_EQ(last.leaders, leaders);
+}
+
 TEST(IsValid, SeveralSwitches) { EXPECT_TRUE(is_valid({{node({{{0, 4}}, {{1, 2}}}), node({{{3}}})}}, 5)); }
 
 TEST(IsValid, RefusesWhatIsEmpty) {
