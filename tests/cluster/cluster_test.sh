@@ -116,7 +116,7 @@ test_rate_changes() {
 
 # What TCP has sent again, of 240 frames that cross two links; all arrive.
 test_loss() {
-  try "$cluster" --workers 2 --rate 1gbit --loss 5% -- \
+  try "$cluster" --workers 2 --rate 1gbit --loss 10% -- \
     sh -c "'$probe' 0 1 && awk '\$1 == \"Tcp:\" { again = \$13 } END { print \"again\", again }' /proc/net/snmp"
   expect "status of a probe over links that lose frames" 0 "$status"
   awk '$1 == "again" && $2 > most { most = $2 } END { exit most < 5 }' "$work/out" ||
