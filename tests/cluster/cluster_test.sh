@@ -125,8 +125,8 @@ test_loss() {
 
 test_delay() {
   try "$cluster" --workers 1 --delay 1ms -- true
-  [ "$status" -ne 77 ] || grep -q -- "--delay needs a kernel with netem" "$work/out" || fail "77 without a reason: $(cat "$work/out")"
-  [ "$status" -eq 77 ] || expect "status with --delay" 0 "$status"
+  [ "$status" -ne 77 ] || ! grep -q -- "--delay needs a kernel with netem" "$work/out" || return 0
+  expect "status with --delay" 0 "$status"
 }
 
 # Until a command succeeds; no event tells a shell what became of a frame.
@@ -149,6 +149,13 @@ except TimeoutError:
     sys.exit(1)"
 }
 
+# knows FROM TO: host FROM need not ask for the hardware address of TO, whose answer may be cut off.
+knows() {
+  local address
+  address=$(ip netns exec "$network-w$2" cat /sys/class/net/eth0/address)
+  ip -n "$network-w$1" neighbour replace "10.77.0.$(($2 + 1))" lladdr "$address" dev eth0 nud permanent
+}
+
 stopped() { ! passes "$@"; }
 
 # expect_ways WHAT passes|stopped passes|stopped: from host w0 to w1, and back.
@@ -161,6 +168,8 @@ test_cuts() {
   mkfifo "$work/control"
   start_endless_job --control "$work/control"
   network=${spaces%%-*}
+  knows 0 1
+  knows 1 0
   expect_ways "no cut" passes passes
   echo cut=w1:in >"$work/control"
   expect_ways "cut=w1:in" stopped passes

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What killed_test and cut_test share: a job of doomed_job.cc, the files that its ranks write, and its end. Source it.
+# What killed_test and cut_test share: a job of doomed_job.cc, the files that its ranks write, and its end. They source it.
 build=${HPS_TEST_BUILDDIR:-$PWD}
-program=$build/tests/mpi/doomed_job
 server=$build/programs/hps_server
 folder=$(mktemp -d)
 status=0
@@ -49,7 +48,8 @@ expect_ok() {
 # The job and all its ranks have ended; what it said is shown where something was wrong.
 expect_end() {
   local pid
-  if until_true gone "$job"; then job=; else fail "the job did not end"; fi
+  until_true gone "$job" || { fail "the job did not end" && kill "$job"; }
+  job=
   for pid in $(pids); do until_true gone "$pid" || fail "process $pid is left"; done
   [ $status = 0 ] || cat "$folder/output"
 }
