@@ -269,9 +269,10 @@ void Engine::lose(const Loss& loss) {
   }
 }
 
+// Names this rank too: where frames are lost one way, it may be the one that is cut off, and be heard by all.
 void Engine::find_silent_peers(TimeNs now) {
-  const std::string after =
-      "it has not answered for " + std::to_string(options_.timeout_ns / 1'000'000'000) + " s (HPS_TIMEOUT)";
+  const std::string after = "it has not answered rank " + std::to_string(options_.self) + " for " +
+                            std::to_string(options_.timeout_ns / 1'000'000'000) + " s (HPS_TIMEOUT)";
   for (Rank peer : liveness_.overdue(now)) lost_.push_back({peer, Status(Code::peer_failed, after, peer), true});
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/cluster: the job sees the hosts, links and variables that were asked for; its exit status is passed on; two clusters
-# run at once; and nothing is left when it ends, however it ends. Needs root; skipped where namespaces cannot be made.
+# run at once; links lose frames, are cut and change their rate as asked; and nothing is left when it ends, however it ends.
+# Needs root; skipped where namespaces cannot be made.
 set -euo pipefail
 source_dir=${HPS_TEST_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 build_dir=${HPS_TEST_BUILDDIR:-$PWD}
@@ -57,7 +58,17 @@ test_wrong_options() {
   refuses "'30' is not a time" --workers 2 --queue 30 -- true
   refuses "'NAME' is not NAME=VALUE" --workers 2 --env NAME -- true
   refuses "more than 250" --workers 200 --cpu-only 100 -- true
-  refuses "unrecognized arguments: --loss" --workers 2 --loss 0.1% -- true
+  refuses "'0.1' is not a loss" --workers 2 --loss 0.1 -- true
+  refuses "'0%' is not a loss" --workers 2 --loss 0% -- true
+  refuses "'100%' is not a loss" --workers 2 --loss 100% -- true
+  refuses "'0s' is not a time" --workers 2 --delay 0s -- true
+  refuses "'/none' is not a FIFO" --workers 2 --control /none -- true
+  refuses "expected 2 arguments" --workers 2 --at 1s -- true
+  refuses "'1' is not a time" --workers 2 --at 1 cut=w0 -- true
+  refuses "'cut=w0:up' is no event" --workers 2 --at 1s cut=w0:up -- true
+  refuses "there is no host w2" --workers 2 --at 1s cut=w2 -- true
+  refuses "there is no host c0" --workers 2 --at 1s heal=w1 --at 1s cpu0=1mbit -- true
+  refuses "'fast' is not a rate" --workers 2 --at 1s worker0=fast -- true
 }
 
 test_status_is_passed_on() {
@@ -96,6 +107,94 @@ test_rates() { # The buckets start full: 128 KB of 1 MB, an eighth, pass at once
   link 2 0 5 12
 }
 
+# A message takes longer once its receiver's link is slower; probe sends them until one does.
+test_rate_changes() {
+  try "$cluster" --workers 1 --cpu-only 1 --rate 40mbit --at 1s cpu0=8mbit --cpu-program "$probe 0 1 12" -- "$probe" 0 1 12
+  expect "status of a probe that waits for a slower link" 0 "$status"
+  awk 'NF != 1 || $1 > 12 { exit 1 }' "$work/out" || fail "Mbit/s of a slower link: $(cat "$work/out")"
+}
+
+# What TCP has sent again, of 240 frames that cross two links; all arrive.
+test_loss() {
+  try "$cluster" --workers 2 --rate 1gbit --loss 10% -- \
+    sh -c "'$probe' 0 1 && awk '\$1 == \"Tcp:\" { again = \$13 } END { print \"again\", again }' /proc/net/snmp"
+  expect "status of a probe over links that lose frames" 0 "$status"
+  awk '$1 == "again" && $2 > most { most = $2 } END { exit most < 5 }' "$work/out" ||
+    fail "no frames are lost: $(cat "$work/out")"
+}
+
+test_delay() {
+  try "$cluster" --workers 1 --delay 1ms -- true
+  [ "$status" -ne 77 ] || ! grep -q -- "--delay needs a kernel with netem" "$work/out" || return 0
+  expect "status with --delay" 0 "$status"
+}
+
+# Until a command succeeds; no event tells a shell what became of a frame.
+until_true() {
+  local end=$((SECONDS + 30))
+  until "$@"; do [ $SECONDS -lt $end ] || return 1; done
+}
+
+# passes FROM TO: whether a datagram gets from worker host FROM to TO. A second is long for one frame on an idle link.
+passes() {
+  ip netns exec "$network-w$2" python3 -c "
+import socket, subprocess, sys
+to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+to.bind(('', 9))
+to.settimeout(1)
+subprocess.run(['ip', 'netns', 'exec', '$network-w$1', 'bash', '-c', 'echo >/dev/udp/10.77.0.$(($2 + 1))/9'], check=True)
+try:
+    to.recv(1)
+except TimeoutError:
+    sys.exit(1)"
+}
+
+# knows FROM TO: host FROM need not ask for the hardware address of TO, whose answer may be cut off.
+knows() {
+  local address
+  address=$(ip netns exec "$network-w$2" cat /sys/class/net/eth0/address)
+  ip -n "$network-w$1" neighbour replace "10.77.0.$(($2 + 1))" lladdr "$address" dev eth0 nud permanent
+}
+
+stopped() { ! passes "$@"; }
+
+# expect_ways WHAT passes|stopped passes|stopped: from host w0 to w1, and back.
+expect_ways() {
+  until_true "$2" 0 1 || fail "$1: w0 to w1 is not $2"
+  until_true "$3" 1 0 || fail "$1: w1 to w0 is not $3"
+}
+
+test_cuts() {
+  mkfifo "$work/control"
+  start_endless_job --control "$work/control"
+  network=${spaces%%-*}
+  knows 0 1
+  knows 1 0
+  expect_ways "no cut" passes passes
+  echo cut=w1:in >"$work/control"
+  expect_ways "cut=w1:in" stopped passes
+  printf 'heal=w1:in\ncut=w1:out\n' >"$work/control"
+  expect_ways "cut=w1:out" passes stopped
+  echo cut=w0 >"$work/control"
+  expect_ways "cut=w0" stopped stopped
+  echo heal=w0 >"$work/control"
+  expect_ways "heal=w0" passes stopped
+  echo heal=w1 >"$work/control"
+  expect_ways "heal=w1" passes passes
+  echo cut=w7 >"$work/control" # An event that cannot happen ends the job.
+  expect_all_gone "a wrong event" "there is no host w7"
+  expect "status after a wrong event" 1 "$status"
+}
+
+test_event_fails() {
+  start_endless_job --at 1s worker1=0.0001kbit
+  expect_all_gone "an event that fails" "event worker1=0.0001kbit: tc"
+  expect "status after an event that fails" 1 "$status"
+  try "$cluster" --workers 1 --at 1000s cut=w0 -- true
+  expect "status of a job that ends before its event" 0 "$status"
+  expect "what is said then" "cluster: the job ended before cut=w0" "$(cat "$work/out")"
+}
+
 # Each job waits until it has heard from the other.
 test_two_at_once() {
   mkfifo "$work/there" "$work/back"
@@ -110,11 +209,11 @@ test_two_at_once() {
   expect "what the first hears" hello "$(cat "$work/first")"
 }
 
-# The job tells the namespace and process that it is, then waits for ever, on both hosts.
+# start_endless_job [OPTIONS]: the job tells the namespace and process that it is, then waits for ever, on both hosts.
 start_endless_job() {
   rm -f "$work/ready" "$work/output"
   mkfifo "$work/ready" "$work/output"
-  "$cluster" --workers 2 -- sh -c "
+  "$cluster" --workers 2 "$@" -- sh -c "
     echo \$(ip netns identify \$\$) \$\$ >'$work/ready'
     exec sleep 1000" >"$work/output" 2>&1 &
   cluster_pid=$!
@@ -128,15 +227,17 @@ start_endless_job() {
   pids="${one#* } ${two#* }"
 }
 
+# expect_all_gone WHAT [TEXT]: cluster ends, and TEXT is in what it has said.
 # The end of the output is the end of all that cluster started, its janitor included.
 expect_all_gone() {
   status=0
   {
-    cat <&3 >/dev/null
+    cat <&3 >"$work/said"
     wait "$cluster_pid" || status=$?
   } 2>/dev/null # The shell tells of a killed job.
   exec 3<&-
   cluster_pid=
+  grep -q "${2:-}" "$work/said" || [ -z "${2:-}" ] || fail "$1: no '$2' in: $(cat "$work/said")"
   local space pid
   for space in $spaces; do
     ! ip netns list | grep -q "^${space%-*}-" || fail "$1: namespaces ${space%-*}-* are left"
@@ -169,6 +270,11 @@ skip_without_namespaces
 test_status_is_passed_on
 test_hosts
 test_rates
+test_rate_changes
+test_loss
+test_delay
 test_two_at_once
+test_cuts
+test_event_fails
 test_killed
 exit "$failed"

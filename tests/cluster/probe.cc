@@ -4,8 +4,11 @@
 //
 //     probe            one line a rank: host name, ranks that share its memory, HPS_ROLE, HPS_LINK_RATE, PROBE
 //     probe FROM TO    Mbit/s of one long message from rank FROM to rank TO
+//     probe FROM TO MOST    of the first message of many that comes no faster than MOST Mbit/s
 #include <mpi.h>
 
+#include <cfloat>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +18,7 @@ namespace {
 
 constexpr int line_bytes = 256;
 constexpr int message_bytes = 1 << 20;
+constexpr int most_messages = 200;
 
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
@@ -38,7 +42,8 @@ void print_ranks(int rank, int ranks) {
   for (int i = 0; rank == 0 && i < ranks; ++i) std::puts(lines.data() + static_cast<std::ptrdiff_t>(i) * line_bytes);
 }
 
-void measure_link(int rank, int from, int to) {
+// The rank `from` gets the figure, the others 0.
+double measure_link(int rank, int from, int to) {
   std::vector<char> message(message_bytes);
   char answer = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -46,11 +51,20 @@ void measure_link(int rank, int from, int to) {
     MPI_Recv(message.data(), message_bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Send(&answer, 1, MPI_CHAR, from, 0, MPI_COMM_WORLD);
   }
-  if (rank != from) return;
+  if (rank != from) return 0;
   const double start = MPI_Wtime();
   MPI_Send(message.data(), message_bytes, MPI_CHAR, to, 0, MPI_COMM_WORLD);
   MPI_Recv(&answer, 1, MPI_CHAR, to, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  std::printf("%.1f\n", message_bytes * 8e-6 / (MPI_Wtime() - start));
+  return message_bytes * 8e-6 / (MPI_Wtime() - start);
+}
+
+void measure_until(int rank, int from, int to, double most) {
+  double rate = HUGE_VAL;
+  for (int i = 0; i < most_messages && rate > most; ++i) {
+    rate = measure_link(rank, from, to);
+    MPI_Bcast(&rate, 1, MPI_DOUBLE, from, MPI_COMM_WORLD);
+  }
+  if (rank == from) std::printf("%.1f\n", rate);
 }
 
 }  // namespace
@@ -60,8 +74,8 @@ int main(int argc, char** argv) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc == 3)
-    measure_link(rank, std::atoi(argv[1]), std::atoi(argv[2]));
+  if (argc >= 3)
+    measure_until(rank, std::atoi(argv[1]), std::atoi(argv[2]), argc == 4 ? std::atof(argv[3]) : DBL_MAX);
   else
     print_ranks(rank, ranks);
   MPI_Finalize();

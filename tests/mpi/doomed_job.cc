@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that loses a rank; killed_test starts it and says what is to happen. What every rank sees it writes to a file,
-// for MPI is of no use to those who are left:
+// A job that loses a rank; killed_test and cut_test start it and say what is to happen. What every rank sees it writes
+// to a file, for MPI is of no use to those who are left:
 //
-//     doomed_job FOLDER WORKERS VICTIM kill|stop|wait COUNT
+//     doomed_job FOLDER WORKERS VICTIM kill|stop|wait|cut|survive COUNT
 //
 // The first WORKERS ranks are workers, each a node of its own, and the others serve. Once all are under way the victim,
-// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call; with `wait` the script sees to it. A rank
-// writes FOLDER/pid.RANK first, rank 0 FOLDER/going when the sequence has begun, and each that is left
-// FOLDER/verdict.RANK: "ok", or what was wrong.
+// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call; with `wait` the script sees to it, with
+// `cut` to the end of the victim's link: it lives on and loses the others. With `survive` no call may fail, until
+// FOLDER/enough is there. A rank writes FOLDER/pid.RANK first, rank 0 FOLDER/going when the sequence has begun, and
+// each that is left FOLDER/verdict.RANK: "ok", or what was wrong; with `survive` each worker FOLDER/longest.RANK, the
+// seconds of its longest call.
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -41,6 +44,8 @@ struct Plot {
   int victim = 0;
   std::string_view how;
   int count = 0;
+
+  bool falls_silent() const { return how == "stop" || how == "cut"; }
 };
 
 std::string complaints;
@@ -57,16 +62,23 @@ void write_file(const Plot& plot, const std::string& name, const std::string& te
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// One that is cut off has lost others, and says so; where it is still heard, they may know it from there.
+bool names_lost(const Plot& plot, const std::string& text) {
+  const bool names_lost = text.find("lost rank " + std::to_string(plot.victim) + ":") != std::string::npos;
+  const std::string by_victim = "has not answered rank " + std::to_string(plot.victim) + " ";
+  return names_lost || (plot.how == "cut" && text.find(by_victim) != std::string::npos);
+}
+
 // An error of a call that has taken `seconds`: it must name the victim, and come in time.
 void check_error(const Plot& plot, const char* call, int code, double seconds) {
   const std::string text = error_text(code);
   const std::string told = std::string(call) + " after " + std::to_string(seconds) + " s: '" + text + "'";
-  const bool stops = plot.how == "stop";
+  const bool silent = plot.falls_silent();
   if (code == MPI_SUCCESS) return complain(std::string(call) + " succeeded though a rank is lost");
   if (error_class(code) != MPI_ERR_OTHER) complain(told + " has class " + std::to_string(error_class(code)));
-  if (text.find("rank " + std::to_string(plot.victim)) == std::string::npos) complain(told + " does not name the rank");
-  if (stops && text.find("has not answered") == std::string::npos) complain(told + " does not say why");
-  if (seconds > (stops ? stopping_seconds : killing_seconds)) complain(told + " came late");
+  if (!names_lost(plot, text)) complain(told + " does not name the rank");
+  if (silent && text.find("has not answered") == std::string::npos) complain(told + " does not say why");
+  if (seconds > (silent ? stopping_seconds : killing_seconds)) complain(told + " came late");
 }
 
 void end_in_a_moment(int signal) {
@@ -92,7 +104,7 @@ void call_until_lost(const Plot& plot, MPI_Comm comm, int rank) {
   for (int call = 0; seconds_since(begin) < patience.count(); ++call) {
     std::vector<int> values(static_cast<std::size_t>(call == 0 ? 300007 : plot.count), rank + call);
     if (rank == 0 && call == doomed_call) write_file(plot, "going", "");
-    if (rank == plot.victim && call == doomed_call && plot.how != "wait")
+    if (rank == plot.victim && call == doomed_call && (plot.how == "kill" || plot.how == "stop"))
       end_in_a_moment(plot.how == "stop" ? SIGSTOP : SIGKILL);
     const auto start = Clock::now();
     const int code = sum(comm, &values);
@@ -102,7 +114,30 @@ void call_until_lost(const Plot& plot, MPI_Comm comm, int rank) {
   complain("no call failed");
 }
 
+bool is_enough(const Plot& plot) { return std::ifstream(plot.folder + "/enough").good(); }
+
+// Calls until rank 0 is told that it is enough; none may fail.
+void call_on(const Plot& plot, MPI_Comm comm, int rank) {
+  double longest = 0;
+  bool goes_on = true;
+  for (int call = 0; goes_on; ++call) {
+    std::vector<int> values(static_cast<std::size_t>(plot.count), rank + call);
+    std::vector<int> more = {rank == 0 && !is_enough(plot)};
+    if (rank == 0 && call == doomed_call) write_file(plot, "going", "");
+    const auto start = Clock::now();
+    for (auto* operands : {&values, &more}) {
+      if (const int code = sum(comm, operands); code != MPI_SUCCESS)
+        return complain("a call failed: " + error_text(code));
+    }
+    longest = std::max(longest, seconds_since(start));
+    check_values(values, plot.workers - 1 + call);
+    goes_on = more.front() != 0;
+  }
+  write_file(plot, "longest." + std::to_string(rank), std::to_string(longest));
+}
+
 void work(const Plot& plot, MPI_Comm comm, int rank) {
+  if (plot.how == "survive") return call_on(plot, comm, rank);
   call_until_lost(plot, comm, rank);
   std::vector<int> values(static_cast<std::size_t>(plot.count), rank);
   const auto start = Clock::now();
@@ -113,7 +148,8 @@ void work(const Plot& plot, MPI_Comm comm, int rank) {
 void finalize(const Plot& plot) {
   const auto start = Clock::now();
   const int code = HPS_Finalize();
-  check_error(plot, "HPS_Finalize", code, seconds_since(start));
+  if (plot.how == "survive" && code != MPI_SUCCESS) complain("HPS_Finalize: " + error_text(code));
+  if (plot.how != "survive") check_error(plot, "HPS_Finalize", code, seconds_since(start));
   int flag = -1;
   if (HPS_Initialized(&flag) != MPI_SUCCESS || flag != 0) complain("HPS is said to be initialised after HPS_Finalize");
 }
