@@ -2,12 +2,14 @@
 // A job that loses a rank; killed_test starts it and says what is to happen. What every rank sees it writes to a file,
 // for MPI is of no use to those who are left:
 //
-//     doomed_job FOLDER WORKERS VICTIM kill|stop|abort|wait COUNT
+//     doomed_job FOLDER WORKERS VICTIM kill|stop|exit|abort|wait COUNT
 //
 // The first WORKERS ranks are workers, each a node of its own, and the others serve. Once all are under way the victim,
-// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call; with `abort` another thread of it calls
-// MPI_Abort then, once FOLDER/now is there; with `wait` the script sees to it. A rank writes FOLDER/pid.RANK first,
-// rank 0 FOLDER/going when the sequence has begun, and each that is left FOLDER/verdict.RANK: "ok", or what was wrong.
+// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call. It may wait for FOLDER/now: with `exit` it
+// then ends, without a goodbye to HPS or MPI, instead of making a call; a CPU-only victim does so instead of serving;
+// with `abort` another thread of it calls MPI_Abort in the midst of a call. With `wait` the script sees to it. A rank
+// writes FOLDER/pid.RANK first, rank 0 FOLDER/going when the sequence has begun, and each that is left
+// FOLDER/verdict.RANK: "ok", or what was wrong.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -72,7 +74,7 @@ void check_error(const Plot& plot, const char* call, int code, double seconds) {
 
 bool is_doomed(const Plot& plot, int rank, int call) {
   if (rank != plot.victim || plot.how == "wait") return false;
-  if (plot.how == "abort") return access((plot.folder + "/now").c_str(), F_OK) == 0;
+  if (plot.how == "abort" || plot.how == "exit") return access((plot.folder + "/now").c_str(), F_OK) == 0;
   return call == doomed_call;
 }
 
@@ -84,6 +86,7 @@ void abort_in_a_moment() {
 }
 
 void end_in_a_moment(const Plot& plot) {
+  if (plot.how == "exit") std::exit(0);
   if (plot.how == "abort") return abort_in_a_moment();
   own_end = plot.how == "stop" ? SIGSTOP : SIGKILL;
   std::signal(SIGALRM, [](int) { kill(getpid(), own_end); });
@@ -145,6 +148,8 @@ void take_part(const Plot& plot) {
   if (comm != MPI_COMM_NULL) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     work(plot, comm, rank);
+  } else if (plot.how == "exit" && rank == plot.victim) {
+    std::exit(0);
   } else if (const int code = HPS_Serve(); code != MPI_SUCCESS) {
     complain("HPS_Serve: " + error_text(code));
   }
