@@ -108,9 +108,8 @@ class Vigil {
  public:
   explicit Vigil(const Patience& patience) : patience_(patience) {}
 
-  // Warns when it is time to, once.
+  bool is_warning_due() const { return !warned_ && is_past(patience_.warn_s); }
   void warn(const std::string& who_is_late) {
-    if (warned_ || !is_past(patience_.warn_s)) return;
     warned_ = true;
     patience_.log.warn("HPS_Init has waited for " + std::to_string(patience_.warn_s) + " s; " + who_is_late +
                        "; it is collective: do all programs of the job call it?");
@@ -190,7 +189,7 @@ class Host {
   }
 
   void look_at_the_clock() {
-    vigil_.warn("not there yet: " + list_ranks(late()));
+    if (vigil_.is_warning_due()) vigil_.warn("not there yet: " + list_ranks(late()));
     if (vigil_.gives_up()) decide(vigil_.gave_up(names_[host]));
   }
 
@@ -250,7 +249,7 @@ class Guest {
   Status idle() {
     pause_.rest();
     if (state_ != State::waiting) return {};
-    vigil_.warn("other ranks are not there yet");
+    if (vigil_.is_warning_due()) vigil_.warn("other ranks are not there yet");
     if (!vigil_.gives_up()) return {};
     end(vigil_.gave_up(self_));
     return mail_.send(host, Kind::gave_up, verdict_);
