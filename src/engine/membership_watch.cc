@@ -5,25 +5,12 @@
 #include <utility>
 
 #include "engine/membership.h"
+#include "util/text.h"
 #include "wire/abort.h"
 
 namespace hps {
 
 using wire::MessageType;
-
-namespace {
-
-// "rank 3, rank 5", and so on for some.
-std::string list_ranks(const std::vector<Rank>& ranks) {
-  constexpr std::size_t most = 16;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
-    text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]);
-  if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
-  return text;
-}
-
-}  // namespace
 
 GroupRemains::GroupRemains(const Membership& group)
     : handle_(group.handle_),

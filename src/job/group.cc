@@ -22,23 +22,6 @@ std::string name_of(MPI_Comm comm) {
   return std::string("'") + (length > 0 ? name : "unnamed") + "'";
 }
 
-// The world ranks of comm's ranks; MPI_UNDEFINED for a rank that MPI_COMM_WORLD does not have.
-Status world_ranks(MPI_Comm comm, std::vector<int>* ranks) {
-  MPI_Group world = MPI_GROUP_NULL;
-  MPI_Group group = MPI_GROUP_NULL;
-  int size = 0;
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_size", MPI_Comm_size(comm, &size)));
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_group", MPI_Comm_group(comm, &group)));
-  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_group", MPI_Comm_group(MPI_COMM_WORLD, &world)));
-  std::vector<int> own(static_cast<std::size_t>(size));
-  for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
-  ranks->resize(own.size());
-  const int code = MPI_Group_translate_ranks(group, size, own.data(), world, ranks->data());
-  MPI_Group_free(&group);
-  MPI_Group_free(&world);
-  return mpi_status("MPI_Group_translate_ranks", code);
-}
-
 // Nodes and their ranks, in the order in which they are first named.
 struct Nodes {
   std::vector<PlanNode> list;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "job/mpi_calls.h"
 
+#include <sched.h>
+
 #include <cstdint>
 #include <ctime>
 #include <string>
-#include <utility>
 
 #include "wire/abort.h"
 
@@ -18,36 +19,40 @@ Status mpi_status(const char* what, int code) {
   return {Code::internal, std::string(what) + ": " + text};
 }
 
-namespace {
-
-// `look` is called about every millisecond meanwhile.
-Status wait_looking(MPI_Request* request, const std::function<void()>& look) {
-  constexpr timespec pause = {0, 1'000'000};
-  int complete = 0;
-  while (true) {
-    HPS_RETURN_IF_ERROR(mpi_status("waiting for the other ranks", MPI_Test(request, &complete, MPI_STATUS_IGNORE)));
-    if (complete) return {};
-    look();
-    nanosleep(&pause, nullptr);  // MPI offers nothing to sleep on
-  }
+Status world_ranks(MPI_Comm comm, std::vector<int>* ranks) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  int size = 0;
+  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_size", MPI_Comm_size(comm, &size)));
+  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_group", MPI_Comm_group(comm, &group)));
+  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_group", MPI_Comm_group(MPI_COMM_WORLD, &world)));
+  std::vector<int> own(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
+  ranks->resize(own.size());
+  const int code = MPI_Group_translate_ranks(group, size, own.data(), world, ranks->data());
+  MPI_Group_free(&group);
+  MPI_Group_free(&world);
+  return mpi_status("MPI_Group_translate_ranks", code);
 }
 
-}  // namespace
+// MPI offers nothing to sleep on.
+void Pause::rest() {
+  constexpr int looks = 20;
+  constexpr timespec pause = {0, 1'000'000};
+  if (rests_ == looks) {
+    nanosleep(&pause, nullptr);
+    return;
+  }
+  ++rests_;
+  sched_yield();
+}
 
 Status wait_alone(MPI_Request* request) {
-  return wait_looking(request, [] {});
-}
-
-Waiter wait_alone_and_warn(std::uint32_t seconds, std::function<void()> warn) {
-  return [seconds, warn = std::move(warn)](MPI_Request* request) {
-    const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(seconds);
-    bool is_due = seconds != 0;
-    return wait_looking(request, [&] {
-      if (!is_due || std::time(nullptr) < end) return;
-      is_due = false;
-      warn();
-    });
-  };
+  int complete = 0;
+  for (Pause pause; true; pause.rest()) {
+    HPS_RETURN_IF_ERROR(mpi_status("waiting for the other ranks", MPI_Test(request, &complete, MPI_STATUS_IGNORE)));
+    if (complete) return {};
+  }
 }
 
 Status barrier(MPI_Comm comm, const Waiter& waiter) {
@@ -67,6 +72,13 @@ Status broadcast_bytes(MPI_Comm comm, int root, const Waiter& waiter, std::vecto
   return waiter(&request);
 }
 
+Status with_own_rank(const Status& status) {
+  if (status.ok()) return {};
+  int self = 0;
+  HPS_RETURN_IF_ERROR(mpi_status("MPI_Comm_rank", MPI_Comm_rank(MPI_COMM_WORLD, &self)));
+  return {status.code(), "rank " + std::to_string(self) + ": " + status.text(), self};
+}
+
 Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter) {
   int rank = 0;
   int size = 0;
@@ -79,7 +91,7 @@ Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter) {
   HPS_RETURN_IF_ERROR(waiter(&request));
   if (first == size) return {};
   std::vector<std::byte> bytes;
-  if (first == rank) bytes = wire::encode_abort({own.code(), "rank " + std::to_string(rank) + ": " + own.text(), rank});
+  if (first == rank) bytes = wire::encode_abort(with_own_rank(own));
   HPS_RETURN_IF_ERROR(broadcast_bytes(comm, first, waiter, &bytes));
   return wire::decode_abort(bytes);
 }

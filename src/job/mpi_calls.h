@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -21,8 +20,21 @@ Status mpi_status(const char* what, int code);
 using Waiter = std::function<Status(MPI_Request*)>;
 // Waits without a runtime, and without burning a core.
 Status wait_alone(MPI_Request* request);
-// As wait_alone; calls `warn` once where it takes as long as `seconds` (0: never).
-Waiter wait_alone_and_warn(std::uint32_t seconds, std::function<void()> warn);
+
+// Between two looks at MPI: what comes soon is found soon, and what comes late is waited for asleep.
+class Pause {
+ public:
+  void rest();
+
+ private:
+  int rests_ = 0;
+};
+
+// The world ranks of comm's ranks; MPI_UNDEFINED for a rank that MPI_COMM_WORLD does not have.
+Status world_ranks(MPI_Comm comm, std::vector<int>* ranks);
+
+// An error of this rank, with its name before the sentence; ok as it is.
+Status with_own_rank(const Status& status);
 
 // The error of the first rank of comm that has one, the same on all ranks; ok where none has. Collective over comm.
 Status agree(MPI_Comm comm, const Status& own, const Waiter& waiter);

@@ -107,7 +107,7 @@ Status Process::init(MPI_Comm comm, MPI_Info info, MPI_Comm* workers) {
   HPS_RETURN_IF_ERROR(Group::check(nullptr, comm));
   const Status started = start(info);
   std::unique_ptr<Job> job;
-  Status status = agree(comm, started, init_waiter(started));
+  Status status = arrival_.meet(comm, started, patience(started));
   if (status.ok()) status = Job::create(*runtime_, comm, &job);
   const std::lock_guard<std::mutex> guard(mutex_);
   if (!status.ok()) {
@@ -119,14 +119,11 @@ Status Process::init(MPI_Comm comm, MPI_Info info, MPI_Comm* workers) {
   return {};
 }
 
-// HPS_Init is where ranks wait that have come to another program than they think.
-Waiter Process::init_waiter(const Status& started) const {
-  if (!started.ok()) return wait_alone;
-  const std::uint32_t seconds = runtime_->config().stall_warn;
-  return wait_alone_and_warn(seconds, [log = runtime_->log(), seconds] {
-    log.warn("HPS_Init has waited for other ranks for " + std::to_string(seconds) +
-             " s; it is collective: do all programs of the job call it?");
-  });
+// A CPU-only rank cannot tell a program that never calls HPS_Init from one that is late; a worker need not.
+Patience Process::patience(const Status& started) const {
+  if (!started.ok()) return {};
+  const Config& config = runtime_->config();
+  return {config.stall_warn, config.role == Role::cpu_only ? config.timeout : 0, runtime_->log()};
 }
 
 // What HPS_Init does on this rank alone.

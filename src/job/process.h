@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 
+#include "job/arrival.h"
 #include "job/group.h"
 #include "job/job.h"
 #include "job/mpi_calls.h"
@@ -34,7 +35,7 @@ class Process {
 
  private:
   Status start(MPI_Info info);
-  Waiter init_waiter(const Status& started) const;
+  Patience patience(const Status& started) const;
   Status prepare_runtime(const Config& config);
   Status ensure_runtime();
   Status make_keys();
@@ -46,6 +47,7 @@ class Process {
   static int on_comm_freed(MPI_Comm comm, int key, void* id, void* process) noexcept;
   static int on_mpi_finalize(MPI_Comm comm, int key, void* value, void* process) noexcept;
 
+  Arrival arrival_;
   mutable std::mutex mutex_;  // of what follows; never held while waiting for other ranks
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<Job> job_;

@@ -2,10 +2,12 @@
 // A job that loses a rank; killed_test and cut_test start it and say what is to happen. What every rank sees it writes
 // to a file, for MPI is of no use to those who are left:
 //
-//     doomed_job FOLDER WORKERS VICTIM kill|stop|wait|cut|survive COUNT
+//     doomed_job FOLDER WORKERS VICTIM kill|stop|exit|abort|wait|cut|survive COUNT
 //
 // The first WORKERS ranks are workers, each a node of its own, and the others serve. Once all are under way the victim,
-// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call; with `wait` the script sees to it, with
+// if it is a worker, sends itself SIGKILL or SIGSTOP in the midst of a call. It may wait for FOLDER/now: with `exit` it
+// then ends, without a goodbye to HPS or MPI, instead of making a call; a CPU-only victim does so instead of serving;
+// with `abort` another thread of it calls MPI_Abort in the midst of a call. With `wait` the script sees to it, with
 // `cut` to the end of the victim's link: it lives on and loses the others. With `survive` no call may fail, until
 // FOLDER/enough is there. A rank writes FOLDER/pid.RANK first, rank 0 FOLDER/going when the sequence has begun, and
 // each that is left FOLDER/verdict.RANK: "ok", or what was wrong; with `survive` each worker FOLDER/longest.RANK, the
@@ -21,6 +23,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "harness.h"
@@ -81,8 +84,23 @@ void check_error(const Plot& plot, const char* call, int code, double seconds) {
   if (seconds > (silent ? stopping_seconds : killing_seconds)) complain(told + " came late");
 }
 
-void end_in_a_moment(int signal) {
-  own_end = signal;
+bool is_doomed(const Plot& plot, int rank, int call) {
+  if (rank != plot.victim) return false;
+  if (plot.how == "abort" || plot.how == "exit") return access((plot.folder + "/now").c_str(), F_OK) == 0;
+  return call == doomed_call && (plot.how == "kill" || plot.how == "stop");
+}
+
+void abort_in_a_moment() {
+  std::thread([] {
+    std::this_thread::sleep_for(std::chrono::microseconds(into_the_call_us));
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  }).detach();
+}
+
+void end_in_a_moment(const Plot& plot) {
+  if (plot.how == "exit") std::exit(0);
+  if (plot.how == "abort") return abort_in_a_moment();
+  own_end = plot.how == "stop" ? SIGSTOP : SIGKILL;
   std::signal(SIGALRM, [](int) { kill(getpid(), own_end); });
   const itimerval timer = {{0, 0}, {0, into_the_call_us}};
   setitimer(ITIMER_REAL, &timer, nullptr);
@@ -101,11 +119,14 @@ void check_values(const std::vector<int>& values, int right) {
 // Calls until one fails. All workers have connections with all owners before: the first call is long.
 void call_until_lost(const Plot& plot, MPI_Comm comm, int rank) {
   const auto begin = Clock::now();
+  bool is_ending = false;
   for (int call = 0; seconds_since(begin) < patience.count(); ++call) {
     std::vector<int> values(static_cast<std::size_t>(call == 0 ? 300007 : plot.count), rank + call);
     if (rank == 0 && call == doomed_call) write_file(plot, "going", "");
-    if (rank == plot.victim && call == doomed_call && (plot.how == "kill" || plot.how == "stop"))
-      end_in_a_moment(plot.how == "stop" ? SIGSTOP : SIGKILL);
+    if (!is_ending && is_doomed(plot, rank, call)) {
+      is_ending = true;
+      end_in_a_moment(plot);
+    }
     const auto start = Clock::now();
     const int code = sum(comm, &values);
     if (code != MPI_SUCCESS) return check_error(plot, "HPS_Allreduce_hetero", code, seconds_since(start));
@@ -163,6 +184,8 @@ void take_part(const Plot& plot) {
   if (comm != MPI_COMM_NULL) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     work(plot, comm, rank);
+  } else if (plot.how == "exit" && rank == plot.victim) {
+    std::exit(0);
   } else if (const int code = HPS_Serve(); code != MPI_SUCCESS) {
     complain("HPS_Serve: " + error_text(code));
   }
@@ -176,7 +199,8 @@ int main(int argc, char** argv) {
   using namespace hps::test;
   if (argc != 6) return 2;
   const Plot plot = {argv[1], std::atoi(argv[2]), std::atoi(argv[3]), argv[4], std::atoi(argv[5])};
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, plot.how == "abort" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   take_part(plot);
   write_file(plot, "verdict." + std::to_string(world_rank()), complaints.empty() ? "ok" : complaints);

@@ -2,9 +2,10 @@
 // The life of a job: what HPS_Init refuses, with the error on every rank; HPS_Init again; what may be called before and
 // after; and that MPI_Finalize ends a job that the program has not ended.
 //
-//     lifetime_test [forgotten | forgotten-serving]
+//     lifetime_test [forgotten | forgotten-serving | forgotten-by-some]
 //
-// With an argument HPS_Finalize is left to MPI_Finalize; CPU-only ranks call HPS_Serve or not even that.
+// With an argument HPS_Finalize is left to MPI_Finalize; CPU-only ranks call HPS_Serve or not even that. With the last
+// one every second rank calls HPS_Finalize.
 #include <unistd.h>
 
 #include <cstdio>
@@ -273,12 +274,20 @@ void test_forgotten(bool serving) {
     HPS_EXPECT_OK(HPS_Serve());
 }
 
+// Who calls HPS_Finalize waits for the others, which are in MPI_Finalize: no verdict can be agreed on in between.
+void test_forgotten_by_some() {
+  test_forgotten(true);
+  set_verdict_comm(MPI_COMM_SELF);
+  if (world_rank() % 2 == 0) HPS_EXPECT_OK(HPS_Finalize());
+}
+
 }  // namespace
 }  // namespace hps::test
 
 int main(int argc, char** argv) {
   using namespace hps::test;
   const std::string_view part = argc > 1 ? argv[1] : "";
+  if (part == "forgotten-by-some") return run(&argc, &argv, MPI_THREAD_SINGLE, test_forgotten_by_some);
   if (part.starts_with("forgotten"))
     return run(&argc, &argv, MPI_THREAD_SINGLE, [&] { test_forgotten(part == "forgotten-serving"); });
   test_without_mpi();
