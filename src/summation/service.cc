@@ -67,14 +67,14 @@ Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_
 
 void Service::on_join(const wire::Header& header, ConstBytes payload) {
   wire::Join join;
-  if (!wire::decode(payload, &join)) return count_rejected();
+  if (!wire::decode(payload, &join)) return counters_.reject(Rejection::malformed);
   const auto known = groups_.find(join.id);
   const bool is_early = join.spec.empty() && (known == groups_.end() || !known->second->group);
-  if (is_early && early_joins_ == max_early_joins) return count_rejected();
+  if (is_early && early_joins_ == max_early_joins) return counters_.reject(Rejection::too_many);
   std::unique_ptr<Entry>& entry = groups_[join.id];
   if (!entry) entry = std::make_unique<Entry>();
   if (!join.spec.empty() && !set_spec_from(*entry, join).ok()) {
-    count_rejected();
+    counters_.reject(Rejection::malformed);
     if (!entry->group && entry->waiting.empty() && !entry->attached) groups_.erase(join.id);
     return;
   }
@@ -122,7 +122,7 @@ bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
 }
 
 void Service::answer_again(const Entry& entry, const WaitingJoin& join) {
-  count_rejected();
+  counters_.reject(Rejection::late);
   send_join_reply(entry.group->spec().members[join.member], join, {0, 0, options_.self, {}});
 }
 
@@ -145,6 +145,7 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
   if (ended != ended_.end()) return lose(entry, waiting.member, ended->second);
   const std::uint32_t handle = handles_.add({&entry, waiting.member});
   if (handle == 0) return refuse(entry, waiting, "too many groups");
+  ++counters_.joins;
   entry.group->join(waiting.member, waiting.reply_handle);
   handles_.remove(std::exchange(entry.handles[waiting.member], handle));
   entry.owner_index[waiting.member] = waiting.owner_index;
@@ -153,11 +154,12 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
 }
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
-  ++counters_.rejected;
-  memory_changed_ = true;                                // if nobody else wants the group it goes
-  if (waiting.member >= entry.group->members()) return;  // nobody to tell
-  const Rank to = entry.group->spec().members[waiting.member];
-  if (to == options_.self) return;  // an answer would go to this process, which has not asked
+  memory_changed_ = true;  // if nobody else wants the group it goes
+  const bool is_member = waiting.member < entry.group->members();
+  const Rank to = is_member ? entry.group->spec().members[waiting.member] : no_rank;
+  // Nobody to tell, or this process, which has not asked.
+  if (to == no_rank || to == options_.self) return counters_.reject(Rejection::unknown_rank);
+  ++counters_.refused;
   send_join_reply(to, waiting, {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 
@@ -179,9 +181,14 @@ void Service::send_to_member(Entry& entry, std::uint32_t member, wire::Header he
     options_.log.debug("could not tell rank " + std::to_string(to) + ": " + sent.to_string());
 }
 
+// A member may not know yet that its handle is gone: its group was revoked, or has failed.
+void Service::reject_handle(std::uint32_t handle) noexcept {
+  counters_.reject(handles_.was_given_out(handle) ? Rejection::late : Rejection::unknown_group);
+}
+
 void Service::on_leave(const wire::Header& header) {
   Handle* found = handles_.find(header.handle);
-  if (found == nullptr) return count_rejected();
+  if (found == nullptr) return reject_handle(header.handle);
   const auto [entry, member] = *found;
   entry->group->leave(member);
   parting_ = true;
@@ -198,7 +205,7 @@ void Service::on_leave(const wire::Header& header) {
 
 void Service::on_push(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
-  if (handle == nullptr) return count_rejected();
+  if (handle == nullptr) return reject_handle(header.handle);
   handle->entry->group->on_push(handle->member, header, payload);
 }
 
@@ -226,13 +233,13 @@ void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why
 // A member that is told to be lost by another member may not have lost its connection to this process: a stopped one.
 void Service::on_cancel(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
-  if (handle == nullptr) return count_rejected();
+  if (handle == nullptr) return reject_handle(header.handle);
   const auto [entry, member] = *handle;
   const Status why = wire::decode_abort(payload);
   entry->group->cancel(header.sequence, why);
   const auto lost = why.code() == Code::peer_failed ? entry->group->index_of(why.who()) : std::nullopt;
   if (lost && *lost != member) lose(*entry, *lost, why);
-  if (entry->unsettled.size() == max_unsettled * entry->group->members()) return count_rejected();
+  if (entry->unsettled.size() == max_unsettled * entry->group->members()) return counters_.reject(Rejection::too_many);
   entry->unsettled.push_back({member, header.sequence});
   settle(*entry);
 }

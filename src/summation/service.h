@@ -66,9 +66,9 @@ class Service {
   std::size_t groups() const noexcept;
   std::size_t undescribed_groups() const noexcept { return groups_.size() - groups(); }
   std::uint64_t reserved_bytes() const noexcept { return budget_.reserved(); }
-  const ServiceCounters& counters() const noexcept { return counters_; }
-  // For whoever rejects a message before it gets here.
-  void count_rejected() noexcept { ++counters_.rejected; }
+  // All of this process: what never gets here is counted by whoever it gets to.
+  const Counters& counters() const noexcept { return counters_; }
+  Counters& counters() noexcept { return counters_; }
 
  private:
   struct WaitingJoin {
@@ -109,6 +109,7 @@ class Service {
     std::uint32_t member = 0;
   };
 
+  void reject_handle(std::uint32_t handle) noexcept;
   Status set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_hash);
   Status set_spec_from(Entry& entry, const wire::Join& join);
   std::string join_error(const Entry& entry, const WaitingJoin& join) const;
@@ -136,7 +137,7 @@ class Service {
   ServiceOptions options_;
   Outbox& outbox_;
   MemoryBudget budget_;
-  ServiceCounters counters_;
+  Counters counters_;
   std::map<wire::GroupId, std::unique_ptr<Entry>> groups_;
   HandleTable<Handle> handles_;
   std::map<Rank, Status> lost_;
