@@ -149,29 +149,56 @@ Rejection Engine::on_goodbye(const wire::Header& header) {
   return Rejection::none;
 }
 
-void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept try {
+void Engine::on_message(Rank source, ConstBytes bytes, ConstBytes payload) noexcept try {
   Counters& counters = service_.counters();
   ++counters.messages;
-  if (const Rejection why = receive(bytes, payload); why != Rejection::none) counters.reject(why);
+  if (const Rejection why = receive(source, bytes, payload); why != Rejection::none) counters.reject(why);
 } catch (const std::bad_alloc&) {
   out_of_memory_ = true;
 }
 
-Rejection Engine::receive(ConstBytes bytes, ConstBytes payload) {
+Rejection Engine::receive(Rank source, ConstBytes bytes, ConstBytes payload) {
   wire::Header header;
   if (!wire::decode(bytes, &header)) return Rejection::not_hps;
   if (header.token != options_.token) return Rejection::wrong_token;
-  return dispatch(header, payload);
+  if (!may_be_of(sender_named_in(header, payload), source)) return Rejection::wrong_source;
+  return dispatch(source, header, payload);
+}
+
+// The rank that a message says it is from; no_rank where it names none, or where only a group can tell which rank it
+// names: Membership looks at messages to its group then, and the service at a JOIN, once they know the group.
+Rank Engine::sender_named_in(const wire::Header& header, ConstBytes payload) {
+  wire::Sender sender;
+  wire::JoinReply reply;
+  switch (header.type) {
+    case MessageType::push:
+    case MessageType::leave:
+    case MessageType::cancel:
+      return service_.member_of(header.handle);
+    case MessageType::shutdown:
+    case MessageType::goodbye:
+    case MessageType::goodbye_reply:
+    case MessageType::ping:
+    case MessageType::pong:
+      return static_cast<Rank>(header.chunk);
+    case MessageType::inquiry:
+    case MessageType::report:
+      return wire::decode(payload, &sender) ? sender.rank : no_rank;
+    case MessageType::join_reply:
+      return wire::decode(payload, &reply) ? reply.owner : no_rank;
+    default:
+      return no_rank;
+  }
 }
 
 // The service counts what it rejects itself.
-Rejection Engine::dispatch(const wire::Header& header, ConstBytes payload) {
+Rejection Engine::dispatch(Rank source, const wire::Header& header, ConstBytes payload) {
   switch (header.type) {
     case MessageType::push:
       service_.on_push(header, payload);
       return Rejection::none;
     case MessageType::join:
-      service_.on_join(header, payload);
+      service_.on_join(header, payload, source);
       return Rejection::none;
     case MessageType::leave:
       service_.on_leave(header);
@@ -188,7 +215,7 @@ Rejection Engine::dispatch(const wire::Header& header, ConstBytes payload) {
     default:
       Membership** membership = handles_.find(header.handle);
       if (membership == nullptr) return on_message_after_end(header, payload);
-      return (*membership)->on_message(header, payload, now_);
+      return (*membership)->on_message(source, header, payload, now_);
   }
 }
 

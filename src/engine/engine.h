@@ -93,8 +93,9 @@ class Engine final : public TransportHandler, private Outbox {
   Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override;
   Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override;
   void note_sender(Rank peer) noexcept override;
-  Rejection receive(ConstBytes header, ConstBytes payload);
-  Rejection dispatch(const wire::Header& header, ConstBytes payload);
+  Rejection receive(Rank source, ConstBytes header, ConstBytes payload);
+  Rank sender_named_in(const wire::Header& header, ConstBytes payload);
+  Rejection dispatch(Rank source, const wire::Header& header, ConstBytes payload);
   Rejection on_message_of_process(const wire::Header& header, ConstBytes payload);
   Rejection on_goodbye(const wire::Header& header);
   Rejection on_message_after_end(const wire::Header& header, ConstBytes payload);

@@ -42,7 +42,7 @@ Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles
   referee_.open(spec_.members);
   opened_ = true;
   for (const Kept& early : std::exchange(kept_, {})) {
-    count(on_message(early.header, early.payload, early.now));
+    count(on_message(early.source, early.header, early.payload, early.now));
   }
   for (const auto& [peer, lost] : context_.lost) {
     if (lost.has_ended)
@@ -138,8 +138,37 @@ Status Membership::exchange(Operation& operation, std::uint32_t member, std::uin
   return context_.outbox.send(spec_.members[member], message, payload, completion);
 }
 
-Rejection Membership::on_message(const wire::Header& header, ConstBytes payload, TimeNs now) {
-  if (!opened_) return keep({header, {payload.begin(), payload.end()}, now});
+// The rank that a message says it is from; no_rank where it names none, as an abort, or one that is not there.
+Rank Membership::sender_named_in(const wire::Header& header, ConstBytes payload) const {
+  const auto owner = [&](std::uint32_t index) {
+    return index < plan().owners.size() ? plan().owners[index].rank : no_rank;
+  };
+  const auto member = [&](std::uint32_t index) { return index < members() ? spec_.members[index] : no_rank; };
+  wire::Sender sender;
+  switch (header.type) {
+    case MessageType::join_reply:
+    case MessageType::leave_reply:
+    case MessageType::credit:
+    case MessageType::cancel_reply:
+    case MessageType::revoke:
+      return owner(header.chunk);
+    case MessageType::result:
+      return owner(plan().owner_of(header.chunk));
+    case MessageType::exchange:
+      return member(header.chunk / max_steps);
+    case MessageType::report:
+      if (header.chunk != members()) return member(header.chunk);
+      [[fallthrough]];
+    case MessageType::inquiry:
+      return wire::decode(payload, &sender) ? sender.rank : no_rank;
+    default:
+      return no_rank;
+  }
+}
+
+Rejection Membership::on_message(Rank source, const wire::Header& header, ConstBytes payload, TimeNs now) {
+  if (!opened_) return keep({source, header, {payload.begin(), payload.end()}, now});
+  if (!may_be_of(sender_named_in(header, payload), source)) return Rejection::wrong_source;
   switch (header.type) {
     case MessageType::join_reply:
       return on_join_reply(header, payload);
@@ -209,7 +238,7 @@ Rejection Membership::on_result(const wire::Header& header, ConstBytes payload) 
 Rejection Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
   if (Operation* operation = find(header.sequence)) return deliver(*operation, header, payload);
   if (is_past(header.sequence)) return Rejection::late;
-  return keep({header, {payload.begin(), payload.end()}, 0});
+  return keep({no_rank, header, {payload.begin(), payload.end()}, 0});
 }
 
 // What comes ahead of its call, or before the group is open, is kept, once. Several members may tell of one failed

@@ -127,7 +127,7 @@ class Membership {
   void withdraw(const LocalCall& call) noexcept { context_.service.withdraw(spec_.id, call); }
 
   // Messages for this group.
-  Rejection on_message(const wire::Header& header, ConstBytes payload, TimeNs now);
+  Rejection on_message(Rank source, const wire::Header& header, ConstBytes payload, TimeNs now);
   // Looks after calls that stand still. Returns when it wants to be called again though nothing happens.
   TimeNs step(TimeNs now);
   // Whether `peer` is a member or an owner of the group.
@@ -152,6 +152,7 @@ class Membership {
     bool told = false;  // all members know, or will, that it has failed
   };
   struct Kept {
+    Rank source = no_rank;
     wire::Header header;
     std::vector<std::byte> payload;
     TimeNs now = 0;  // when it came
@@ -164,6 +165,7 @@ class Membership {
   std::size_t max_kept() const noexcept { return opened_ ? max_steps + 2 * spec_.members.size() : 4096; }
   bool is_past(std::uint32_t sequence) const noexcept { return static_cast<std::int32_t>(sequence - sequence_) <= 0; }
 
+  Rank sender_named_in(const wire::Header& header, ConstBytes payload) const;
   Rejection on_join_reply(const wire::Header& header, ConstBytes payload);
   Rejection on_revoke(const wire::Header& header);
   Rejection on_result(const wire::Header& header, ConstBytes payload);

@@ -22,6 +22,11 @@ wire::Header header_of(wire::MessageType type) {
   return header;
 }
 
+// Whether a member's JOIN may come from `source`. A member that does not exist is told apart later.
+bool is_of(const wire::GroupSpec& spec, std::uint32_t member, Rank source) {
+  return member >= spec.members.size() || may_be_of(spec.members[member], source);
+}
+
 }  // namespace
 
 Service::Service(const ServiceOptions& options, Outbox& outbox)
@@ -65,7 +70,7 @@ Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_
   return {};
 }
 
-void Service::on_join(const wire::Header& header, ConstBytes payload) {
+void Service::on_join(const wire::Header& header, ConstBytes payload, Rank source) {
   wire::Join join;
   if (!wire::decode(payload, &join)) return counters_.reject(Rejection::malformed);
   const auto known = groups_.find(join.id);
@@ -73,32 +78,35 @@ void Service::on_join(const wire::Header& header, ConstBytes payload) {
   if (is_early && early_joins_ == max_early_joins) return counters_.reject(Rejection::too_many);
   std::unique_ptr<Entry>& entry = groups_[join.id];
   if (!entry) entry = std::make_unique<Entry>();
-  if (!join.spec.empty() && !set_spec_from(*entry, join).ok()) {
-    counters_.reject(Rejection::malformed);
+  if (const Rejection why = set_spec_from(*entry, join, source); why != Rejection::none) {
+    counters_.reject(why);
     if (!entry->group && entry->waiting.empty() && !entry->attached) groups_.erase(join.id);
     return;
   }
   if (is_early) ++early_joins_;
-  entry->waiting.push_back({join.member, join.reply_handle, join.spec_hash, header.chunk, header.sequence});
+  entry->waiting.push_back({join.member, join.reply_handle, join.spec_hash, header.chunk, header.sequence, source});
   answer(*entry);
 }
 
 // A description that differs from the one known is the sender's error, and it is told so by the hash that it names.
-Status Service::set_spec_from(Entry& entry, const wire::Join& join) {
-  if (entry.group) return {};
+Rejection Service::set_spec_from(Entry& entry, const wire::Join& join, Rank source) {
+  if (entry.group || join.spec.empty()) return Rejection::none;
   wire::GroupSpec spec;
-  HPS_RETURN_IF_ERROR(wire::decode(join.spec, &spec));
-  if (spec.id != join.id || wire::hash(join.spec) != join.spec_hash)
-    return {Code::protocol, "a description of another group"};
-  return set_spec(entry, std::move(spec), join.spec_hash);
+  if (!wire::decode(join.spec, &spec).ok()) return Rejection::malformed;
+  if (spec.id != join.id || wire::hash(join.spec) != join.spec_hash) return Rejection::malformed;
+  if (!is_of(spec, join.member, source)) return Rejection::wrong_source;
+  return set_spec(entry, std::move(spec), join.spec_hash).ok() ? Rejection::none : Rejection::malformed;
 }
 
-// Answers every JOIN that can be answered: with a handle, or with why not. Those that must wait for memory stay.
+// Answers every JOIN that can be answered: with a handle, or with why not. Those that must wait for memory stay. One
+// that another than the member sent has no answer: the member would take it for its own.
 void Service::answer(Entry& entry) {
   if (!entry.group) return;
   std::vector<WaitingJoin> waiting;
   for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
-    if (is_repeated(entry, one))
+    if (!is_of(entry.group->spec(), one.member, one.source))
+      counters_.reject(Rejection::wrong_source);
+    else if (is_repeated(entry, one))
       answer_again(entry, one);
     else if (std::string why = join_error(entry, one); !why.empty())
       refuse(entry, one, why);
@@ -207,6 +215,11 @@ void Service::on_push(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
   if (handle == nullptr) return reject_handle(header.handle);
   handle->entry->group->on_push(handle->member, header, payload);
+}
+
+Rank Service::member_of(std::uint32_t handle) noexcept {
+  const Handle* found = handles_.find(handle);
+  return found == nullptr ? no_rank : found->entry->group->spec().members[found->member];
 }
 
 Status Service::post(wire::GroupId id, LocalCall& call, std::uint64_t* chunks_left) {

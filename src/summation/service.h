@@ -39,7 +39,8 @@ class Service {
   // This process knows that a call of an attached group has failed: what is here of it is dropped.
   void cancel(wire::GroupId id, std::uint32_t sequence, const Status& why);
 
-  void on_join(const wire::Header& header, ConstBytes payload);
+  // `source`: who sent it, where that is known. Of other messages member_of() tells whose they say they are.
+  void on_join(const wire::Header& header, ConstBytes payload, Rank source = no_rank);
   void on_leave(const wire::Header& header);
   void on_push(const wire::Header& header, ConstBytes payload);
   void on_cancel(const wire::Header& header, ConstBytes payload);
@@ -48,6 +49,9 @@ class Service {
   void on_peer_ended(Rank peer, const Status& why);
   // All groups fail.
   void fail(const Status& why);
+
+  // Whom a handle was given to; no_rank where it stands for nothing.
+  Rank member_of(std::uint32_t handle) noexcept;
 
   // Whether there may be groups that some members have left and others not; and those others. They may be lost without
   // this process having noticed.
@@ -77,6 +81,7 @@ class Service {
     std::uint64_t spec_hash = 0;
     std::uint32_t owner_index = 0;
     std::uint32_t sequence = 0;  // of the call that is to be pushed
+    Rank source = no_rank;       // who sent it, where that is known
   };
   struct Settlement {
     std::uint32_t member = 0;
@@ -111,7 +116,7 @@ class Service {
 
   void reject_handle(std::uint32_t handle) noexcept;
   Status set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_hash);
-  Status set_spec_from(Entry& entry, const wire::Join& join);
+  Rejection set_spec_from(Entry& entry, const wire::Join& join, Rank source);
   std::string join_error(const Entry& entry, const WaitingJoin& join) const;
   bool is_repeated(const Entry& entry, const WaitingJoin& join) const;
   void answer_again(const Entry& entry, const WaitingJoin& join);

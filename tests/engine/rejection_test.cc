@@ -11,8 +11,8 @@ namespace {
 
 using wire::MessageType;
 
-// Three workers and two CPU-only ranks, 3 and 4. A call of worker 0 has begun and waits for the others; worker 1's
-// machine sends what it should not.
+// Three workers and two CPU-only ranks, 3 and 4. A call of worker 0 has begun and waits for the others, when a rank
+// gets what it should not: from nobody knows where, or from a rank that the transport knows.
 class RejectionTest : public testing::Test {
  protected:
   RejectionTest() : simulation_(options()), group_(simulation_.open_group_of_all()), call_(simulation_, group_, count) {
@@ -36,13 +36,9 @@ class RejectionTest : public testing::Test {
   const Counters& counters(Rank rank) {
     return simulation_.engine(static_cast<std::uint32_t>(rank)).service().counters();
   }
-  void send(Rank to, const wire::Header& header, ConstBytes payload) {
-    struct Ignore : SendCompletion {
-      void on_sent(const Status&) noexcept override {}
-    };
-    static Ignore ignore;
-    const wire::HeaderBytes bytes = wire::encode(header);
-    ASSERT_TRUE(simulation_.transport(1).send(to, bytes, payload, &ignore).ok());
+  void send(Rank to, const wire::Header& header, ConstBytes payload, Rank source = no_rank) {
+    simulation_.engine(static_cast<std::uint32_t>(to)).on_message(source, wire::encode(header), payload);
+    simulation_.network().wake(to);
     simulation_.network().run();
   }
   // A push that would be right but for what the test changes: handle 1 << 20 | place as HandleTable gives it out.
@@ -59,9 +55,10 @@ class RejectionTest : public testing::Test {
   void expect_rejected(Rejection why, Rank to, const wire::Header& header, std::size_t payload_bytes) {
     expect_rejected(why, to, header, std::vector<std::byte>(payload_bytes, std::byte{0x55}));
   }
-  void expect_rejected(Rejection why, Rank to, const wire::Header& header, const std::vector<std::byte>& payload) {
+  void expect_rejected(Rejection why, Rank to, const wire::Header& header, const std::vector<std::byte>& payload,
+                       Rank source = no_rank) {
     const Counters before = counters(to);
-    send(to, header, payload);
+    send(to, header, payload, source);
     EXPECT_EQ(counters(to).rejected(why), before.rejected(why) + 1) << "reason " << static_cast<int>(why);
     EXPECT_EQ(counters(to).rejected(), before.rejected() + 1);
     EXPECT_EQ(counters(to).messages, before.messages + 1);
@@ -246,6 +243,62 @@ TEST_F(RejectionTest, WhatProcessesDoNotSay) {
   expect_rejected(Rejection::late, 3, header, 0);
   header.type = MessageType::shutdown;
   expect_rejected(Rejection::unexpected, 3, header, 0);  // there is no job
+  expect_right_result();
+}
+
+TEST_F(RejectionTest, AnotherRankThanTheMessageNames) {
+  // By chance or not, all is right but where it comes from: a push of worker 0, which it has not pushed in call 3.
+  wire::Header header = push(3);
+  const Plan& plan = simulation_.membership(group_, 0).plan();
+  while (plan.owners[plan.owner_of(header.chunk)].rank != 3) ++header.chunk;
+  const std::vector<std::byte> chunk(plan.chunking(count, 4).elements_per_chunk * 4);
+  header.sequence = 3;
+  for (MessageType type : {MessageType::push, MessageType::leave, MessageType::cancel}) {
+    header.type = type;
+    expect_rejected(Rejection::wrong_source, 3, header, chunk, 1);
+  }
+  for (MessageType type : {MessageType::shutdown, MessageType::goodbye, MessageType::goodbye_reply, MessageType::ping,
+                           MessageType::pong}) {
+    header = push(0);
+    header.type = type;
+    header.chunk = 2;
+    expect_rejected(Rejection::wrong_source, 0, header, {}, 1);
+  }
+  std::uint32_t owner = 0;
+  while (plan.owners[owner].rank != 3) ++owner;
+  for (MessageType type : {MessageType::join_reply, MessageType::leave_reply, MessageType::credit,
+                           MessageType::cancel_reply, MessageType::revoke}) {
+    header = to_member(type);
+    header.chunk = owner;
+    expect_rejected(Rejection::wrong_source, 0, header, {}, 1);
+  }
+  header = to_member(MessageType::result);
+  while (plan.owners[plan.owner_of(header.chunk)].rank != 3) ++header.chunk;
+  expect_rejected(Rejection::wrong_source, 0, header, chunk, 4);
+  header = to_member(MessageType::exchange);
+  header.chunk = 2 * Membership::max_steps;
+  expect_rejected(Rejection::wrong_source, 0, header, {}, 1);
+  header = to_member(MessageType::report);
+  header.chunk = 2;
+  expect_rejected(Rejection::wrong_source, 0, header, {}, 1);
+  header = to_member(MessageType::inquiry);
+  expect_rejected(Rejection::wrong_source, 0, header, wire::encode(wire::Sender{2, 1 << 20}), 1);
+  expect_right_result();
+}
+
+// Before the group is open nobody can tell whom a message names; it is looked at when it is.
+TEST_F(RejectionTest, AnotherRankThanTheMessageNamesBeforeItsGroupIsOpen) {
+  Membership& group = *simulation_.engine(0).add_group();
+  wire::Header header = to_member(MessageType::exchange);
+  header.handle = group.handle();
+  header.sequence = 1;
+  header.chunk = 2 * Membership::max_steps;
+  send(0, header, {}, 1);
+  EXPECT_EQ(counters(0).rejected(), 0u);
+  wire::GroupSpec spec = simulation_.membership(group_, 0).spec();
+  spec.id = {0, 77};
+  ASSERT_TRUE(group.open(spec, {group.handle(), 1 << 20, 1 << 20}).ok());
+  EXPECT_EQ(counters(0).rejected(Rejection::wrong_source), 1u);
   expect_right_result();
 }
 

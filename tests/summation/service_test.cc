@@ -397,6 +397,23 @@ TEST_F(ServiceTest, WhatIsRejectedIsCountedByReason) {
   expect_one(Rejection::late, push_with([](wire::Header&) {}));
 }
 
+// Neither is answered, for the member would take the answer for its own.
+TEST_F(ServiceTest, AJoinOfAnotherThanTheMemberIsRejectedOnceTheGroupIsKnown) {
+  const std::vector<std::byte> encoded = wire::encode(spec());
+  wire::Join described{{0, 1}, 0, 100, wire::hash(encoded), encoded};
+  service.on_join(header(MessageType::join, 0), wire::encode(described), 1);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 1u);
+  EXPECT_EQ(service.groups() + service.undescribed_groups(), 0u);
+  const wire::Join early{{0, 1}, 1, 101, wire::hash(encoded), {}};
+  service.on_join(header(MessageType::join, 0), wire::encode(early), 0);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 1u) << "who member 1 is, is not known yet";
+  service.on_join(header(MessageType::join, 0), wire::encode(described), 0);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 2u);
+  EXPECT_NE(reply_to(0).handle, 0u);
+  service.on_join(header(MessageType::join, 0), wire::encode(early), 1);
+  EXPECT_NE(reply_to(1).handle, 0u) << "the member itself is let in";
+}
+
 TEST_F(ServiceTest, AMemberThatIsRefusedIsCountedAsThat) {
   join(0, true);
   outbox.take();
