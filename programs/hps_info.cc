@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hps_info: what this HPS is, what it was built with, and how the environment configures it. It needs no mpirun. Exit
-// code 1 where a variable has a wrong value, so that a script can ask before it starts a job.
+// hps_info: what this HPS is, what it was built with, how the environment configures it, and what its ranks count. It
+// needs no mpirun. Exit code 1 where a variable has a wrong value, so that a script can ask before it starts a job.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr char help_text[] =
     "usage: hps_info [--json]\n"
     "\n"
-    "Shows the version of HPS, what it was built with, and every HPS_* variable with its value.\n"
+    "Shows the version of HPS, what it was built with, every HPS_* variable with its value, and what a rank counts.\n"
     "Exits 1 where a variable has a wrong value.\n"
     "\n"
     "  --json         show it as JSON\n"

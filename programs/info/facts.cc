@@ -10,6 +10,7 @@
 #include "summation/kernels.h"
 #include "transport/ucx/version.h"
 #include "util/config.h"
+#include "util/counters.h"
 
 // The build names the sanitizers as words, HPS_SANITIZERS; this makes a string of them.
 #define HPS_TEXT_OF(words) #words
@@ -75,6 +76,13 @@ std::vector<Variable> variables() {
   return result;
 }
 
+std::vector<Counter> counters() {
+  std::vector<Counter> result;
+  for (const CounterInfo& counter : counter_list())
+    result.push_back({counter.name, counter.meaning, counter.is_rejection});
+  return result;
+}
+
 bool is_known(std::string_view name) {
   const auto& table = config_variables();
   return std::any_of(table.begin(), table.end(), [name](const ConfigVariable& known) { return name == known.name; });
@@ -94,7 +102,7 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
 }  // namespace
 
 Facts gather_facts(const char* const* environment) {
-  return {hps_version(), features(), variables(), unknown_variables(environment)};
+  return {hps_version(), features(), variables(), counters(), unknown_variables(environment)};
 }
 
 }  // namespace hps::info

@@ -24,10 +24,18 @@ struct Variable {
   std::string error;    // why the value is wrong; empty where it is right
 };
 
+// One row of what a rank counts.
+struct Counter {
+  std::string name;
+  std::string meaning;
+  bool is_rejection = false;  // why messages are dropped
+};
+
 struct Facts {
   std::string version;  // of the library
   std::vector<Feature> features;
   std::vector<Variable> variables;  // in the table's order
+  std::vector<Counter> counters;    // likewise
   std::vector<std::string>
       unknown;  // variables of the environment that begin with HPS_ and are not in the table, sorted
 };

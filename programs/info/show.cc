@@ -32,6 +32,22 @@ std::string variable_json(const Variable& variable) {
       .text();
 }
 
+std::string counter_json(const Counter& counter) {
+  return JsonObject()
+      .add("name", json_string(counter.name))
+      .add("meaning", json_string(counter.meaning))
+      .add("is_rejection", counter.is_rejection ? "true" : "false")
+      .text();
+}
+
+std::string counters_text(const std::vector<Counter>& counters, bool rejections) {
+  std::string text;
+  for (const Counter& counter : counters) {
+    if (counter.is_rejection == rejections) text += "  " + padded(counter.name, 13) + counter.meaning + "\n";
+  }
+  return text;
+}
+
 // The items' JSON, comma-separated, a line each.
 template <class Items, class Json>
 std::string lines_of(const Items& items, Json json) {
@@ -47,6 +63,10 @@ std::string as_text(const Facts& facts) {
   for (const Feature& feature : facts.features) text += "  " + padded(feature.name, 13) + feature.text + "\n";
   text += "\nVariables, see hps(7):\n";
   for (const Variable& variable : facts.variables) text += variable_text(variable);
+  text += "\nWhat each rank counts, and tells at its end (HPS_LOG=info), see hps(7):\n";
+  text += counters_text(facts.counters, false);
+  text += "Messages are dropped, and counted,\n";
+  text += counters_text(facts.counters, true);
   if (facts.unknown.empty()) return text;
   text += "\nIn the environment, but not read by HPS (a spelling mistake?):\n";
   for (const std::string& name : facts.unknown) text += "  " + name + "\n";
@@ -59,7 +79,8 @@ std::string as_json(const Facts& facts) {
   };
   return "{\n  \"version\": " + json_string(facts.version) + ",\n  \"features\": {" +
          lines_of(facts.features, feature_json) + "},\n  \"variables\": [" + lines_of(facts.variables, variable_json) +
-         "],\n  \"unknown_variables\": [" + lines_of(facts.unknown, json_string) + "]\n}\n";
+         "],\n  \"counters\": [" + lines_of(facts.counters, counter_json) + "],\n  \"unknown_variables\": [" +
+         lines_of(facts.unknown, json_string) + "]\n}\n";
 }
 
 }  // namespace hps::info

@@ -13,7 +13,8 @@ namespace hps::info {
 std::string as_text(const Facts& facts);
 
 // One object: "version", "features" (an object of strings), "variables" (objects with "name", "value", "default",
-// "is_set", "description", and "error", null where there is none) and "unknown_variables".
+// "is_set", "description", and "error", null where there is none), "counters" (objects with "name", "meaning" and
+// "is_rejection") and "unknown_variables".
 std::string as_json(const Facts& facts);
 
 }  // namespace hps::info

@@ -136,59 +136,104 @@ void Engine::say_goodbye() {
   }
 }
 
-bool Engine::on_goodbye(const wire::Header& header) {
-  if (!is_known(header.chunk)) return false;
+Rejection Engine::on_goodbye(const wire::Header& header) {
   const auto peer = static_cast<Rank>(header.chunk);
   // A goodbye is no answer: two may cross each other.
-  if (header.type == MessageType::goodbye_reply) return std::erase(not_heard_, peer) != 0;
+  if (header.type == MessageType::goodbye_reply)
+    return std::erase(not_heard_, peer) != 0 ? Rejection::none : Rejection::late;
   peers_[header.chunk].ended = true;
   liveness_.forget(peer);
   shutdown_.on_peer_gone(peer, {});
   if (Status sent = send_goodbye(MessageType::goodbye_reply, peer); !sent.ok())
     options_.log.debug("could not answer a goodbye: " + sent.to_string());
-  return true;
+  return Rejection::none;
 }
 
-void Engine::on_message(Rank, ConstBytes bytes, ConstBytes payload) noexcept try {
-  wire::Header header;
-  if (!wire::decode(bytes, &header) || header.token != options_.token || !dispatch(header, payload))
-    service_.count_rejected();
+void Engine::on_message(Rank source, ConstBytes bytes, ConstBytes payload) noexcept try {
+  Counters& counters = service_.counters();
+  ++counters.messages;
+  if (const Rejection why = receive(source, bytes, payload); why != Rejection::none) counters.reject(why);
 } catch (const std::bad_alloc&) {
   out_of_memory_ = true;
 }
 
-// False where nobody takes the message. The service counts what it rejects itself.
-bool Engine::dispatch(const wire::Header& header, ConstBytes payload) {
+Rejection Engine::receive(Rank source, ConstBytes bytes, ConstBytes payload) {
+  wire::Header header;
+  if (!wire::decode(bytes, &header)) return Rejection::not_hps;
+  if (header.token != options_.token) return Rejection::wrong_token;
+  if (!may_be_of(sender_named_in(header, payload), source)) return Rejection::wrong_source;
+  return dispatch(source, header, payload);
+}
+
+// The rank that a message says it is from; no_rank where it names none, or where only a group can tell which rank it
+// names: Membership looks at messages to its group then, and the service at a JOIN, once they know the group.
+Rank Engine::sender_named_in(const wire::Header& header, ConstBytes payload) {
+  wire::Sender sender;
+  wire::JoinReply reply;
+  switch (header.type) {
+    case MessageType::push:
+    case MessageType::leave:
+    case MessageType::cancel:
+      return service_.member_of(header.handle);
+    case MessageType::shutdown:
+    case MessageType::goodbye:
+    case MessageType::goodbye_reply:
+    case MessageType::ping:
+    case MessageType::pong:
+      return static_cast<Rank>(header.chunk);
+    case MessageType::inquiry:
+    case MessageType::report:
+      return wire::decode(payload, &sender) ? sender.rank : no_rank;
+    case MessageType::join_reply:
+      return wire::decode(payload, &reply) ? reply.owner : no_rank;
+    default:
+      return no_rank;
+  }
+}
+
+// The service counts what it rejects itself.
+Rejection Engine::dispatch(Rank source, const wire::Header& header, ConstBytes payload) {
   switch (header.type) {
     case MessageType::push:
       service_.on_push(header, payload);
-      return true;
+      return Rejection::none;
     case MessageType::join:
-      service_.on_join(header, payload);
-      return true;
+      service_.on_join(header, payload, source);
+      return Rejection::none;
     case MessageType::leave:
       service_.on_leave(header);
-      return true;
+      return Rejection::none;
     case MessageType::cancel:
       service_.on_cancel(header, payload);
-      return true;
+      return Rejection::none;
     case MessageType::shutdown:
-      return shutdown_.on_message(header, payload);
     case MessageType::goodbye:
     case MessageType::goodbye_reply:
-      return on_goodbye(header);
     case MessageType::ping:
     case MessageType::pong:
-      return is_known(header.chunk) && liveness_.on_message(header);
+      return is_known(header.chunk) ? on_message_of_process(header, payload) : Rejection::unknown_rank;
     default:
       Membership** membership = handles_.find(header.handle);
       if (membership == nullptr) return on_message_after_end(header, payload);
-      return (*membership)->on_message(header, payload, now_);
+      return (*membership)->on_message(source, header, payload, now_);
+  }
+}
+
+// Of one process to another, whatever their groups; who sent it is known.
+Rejection Engine::on_message_of_process(const wire::Header& header, ConstBytes payload) {
+  switch (header.type) {
+    case MessageType::shutdown:
+      return shutdown_.on_message(header, payload) ? Rejection::none : Rejection::unexpected;
+    case MessageType::goodbye:
+    case MessageType::goodbye_reply:
+      return on_goodbye(header);
+    default:
+      return liveness_.on_message(header) ? Rejection::none : Rejection::late;
   }
 }
 
 // For a group that this rank has left.
-bool Engine::on_message_after_end(const wire::Header& header, ConstBytes payload) {
+Rejection Engine::on_message_after_end(const wire::Header& header, ConstBytes payload) {
   switch (header.type) {
     case MessageType::inquiry:
     case MessageType::report:
@@ -196,31 +241,33 @@ bool Engine::on_message_after_end(const wire::Header& header, ConstBytes payload
     case MessageType::join_reply:
       return decline(header, payload);
     default:
-      return false;
+      return handles_.was_given_out(header.handle) ? Rejection::late : Rejection::unknown_group;
   }
 }
 
-bool Engine::answer_after_end(const wire::Header& header, ConstBytes payload) {
+Rejection Engine::answer_after_end(const wire::Header& header, ConstBytes payload) {
   wire::Sender from;
-  if (!wire::decode(payload, &from) || !is_known(static_cast<std::uint32_t>(from.rank))) return false;
+  if (!wire::decode(payload, &from)) return Rejection::malformed;
+  if (!is_known(static_cast<std::uint32_t>(from.rank))) return Rejection::unknown_rank;
   for (const GroupRemains& group : remains_) {
     if (group.handle() != header.handle) continue;
     group.answer(*this, header, from);
-    return true;
+    return Rejection::none;
   }
-  return false;
+  return handles_.was_given_out(header.handle) ? Rejection::late : Rejection::unknown_group;
 }
 
 // An owner that lets this rank in again, though it has left, would keep the group for ever.
-bool Engine::decline(const wire::Header& header, ConstBytes payload) {
+Rejection Engine::decline(const wire::Header& header, ConstBytes payload) {
   wire::JoinReply reply;
-  if (!wire::decode(payload, &reply) || reply.handle == 0 || !is_known(static_cast<std::uint32_t>(reply.owner)))
-    return false;
+  if (!wire::decode(payload, &reply)) return Rejection::malformed;
+  if (!is_known(static_cast<std::uint32_t>(reply.owner))) return Rejection::unknown_rank;
+  if (reply.handle == 0) return Rejection::late;
   wire::Header message;
   message.type = MessageType::leave;
   message.handle = reply.handle;
   message.chunk = header.chunk;
-  return send_copy(reply.owner, message, {}).ok();
+  return send_copy(reply.owner, message, {}).ok() ? Rejection::none : Rejection::late;
 }
 
 void Engine::note_sender(Rank peer) noexcept {
@@ -333,6 +380,13 @@ TimeNs Engine::work(TimeNs now) {
   next = std::min({next, shutdown_.step(now), look_for_not_heard(now)});
   if (!lost_.empty()) return now;
   return std::min(next, liveness_.next());
+}
+
+void Engine::log_counters() const {
+  const Counters& counters = service_.counters();
+  options_.log.info("counted: " + counters.describe());
+  if (const std::string rejected = counters.describe_unusual(); !rejected.empty())
+    options_.log.warn("rank " + std::to_string(options_.self) + ": " + rejected);
 }
 
 bool Engine::busy() const noexcept {

@@ -59,6 +59,10 @@ class Engine final : public TransportHandler, private Outbox {
   void say_goodbye();
   bool said_goodbye() const noexcept { return not_heard_.empty(); }
 
+  // Tells the log what was counted, and warns where messages were rejected that no rank of the job should have sent.
+  // To be called once, at the end.
+  void log_counters() const;
+
   // Does what events have left to do. Returns when it wants to be called again though nothing happens. Where the system
   // has no memory, all groups fail.
   TimeNs step(TimeNs now) noexcept;
@@ -89,11 +93,14 @@ class Engine final : public TransportHandler, private Outbox {
   Status send(Rank to, wire::Header header, ConstBytes payload, SendCompletion* completion) override;
   Status send_copy(Rank to, const wire::Header& header, std::vector<std::byte> payload) override;
   void note_sender(Rank peer) noexcept override;
-  bool dispatch(const wire::Header& header, ConstBytes payload);
-  bool on_goodbye(const wire::Header& header);
-  bool on_message_after_end(const wire::Header& header, ConstBytes payload);
-  bool answer_after_end(const wire::Header& header, ConstBytes payload);
-  bool decline(const wire::Header& header, ConstBytes payload);
+  Rejection receive(Rank source, ConstBytes header, ConstBytes payload);
+  Rank sender_named_in(const wire::Header& header, ConstBytes payload);
+  Rejection dispatch(Rank source, const wire::Header& header, ConstBytes payload);
+  Rejection on_message_of_process(const wire::Header& header, ConstBytes payload);
+  Rejection on_goodbye(const wire::Header& header);
+  Rejection on_message_after_end(const wire::Header& header, ConstBytes payload);
+  Rejection answer_after_end(const wire::Header& header, ConstBytes payload);
+  Rejection decline(const wire::Header& header, ConstBytes payload);
   Status send_goodbye(wire::MessageType type, Rank to);
   bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
   TimeNs work(TimeNs now);

@@ -10,6 +10,16 @@ namespace hps {
 
 using wire::MessageType;
 
+namespace {
+
+// A call that has failed takes nothing more.
+Rejection verdict_of(const Operation& operation, bool was_taken) {
+  if (was_taken) return Rejection::none;
+  return operation.ended() ? Rejection::late : Rejection::unexpected;
+}
+
+}  // namespace
+
 Membership::Membership(const MembershipContext& context, std::uint32_t handle)
     : context_(context),
       handle_(handle),
@@ -33,7 +43,7 @@ Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles
   referee_.open(spec_.members);
   opened_ = true;
   for (const Kept& early : std::exchange(kept_, {})) {
-    if (!on_message(early.header, early.payload, early.now)) context_.service.count_rejected();
+    count(on_message(early.source, early.header, early.payload, early.now));
   }
   for (const auto& [peer, lost] : context_.lost) {
     if (lost.has_ended)
@@ -133,21 +143,46 @@ Status Membership::exchange(Operation& operation, std::uint32_t member, std::uin
   return context_.outbox.send(spec_.members[member], message, payload, completion);
 }
 
-bool Membership::on_message(const wire::Header& header, ConstBytes payload, TimeNs now) {
-  if (!opened_) return keep({header, {payload.begin(), payload.end()}, now});
+// The rank that a message says it is from; no_rank where it names none, as an abort, or one that is not there.
+Rank Membership::sender_named_in(const wire::Header& header, ConstBytes payload) const {
+  const auto owner = [&](std::uint32_t index) {
+    return index < plan().owners.size() ? plan().owners[index].rank : no_rank;
+  };
+  const auto member = [&](std::uint32_t index) { return index < members() ? spec_.members[index] : no_rank; };
+  wire::Sender sender;
+  switch (header.type) {
+    case MessageType::join_reply:
+    case MessageType::leave_reply:
+    case MessageType::credit:
+    case MessageType::cancel_reply:
+    case MessageType::revoke:
+      return owner(header.chunk);
+    case MessageType::result:
+      return owner(plan().owner_of(header.chunk));
+    case MessageType::exchange:
+      return member(header.chunk / max_steps);
+    case MessageType::report:
+      if (header.chunk != members()) return member(header.chunk);
+      [[fallthrough]];
+    case MessageType::inquiry:
+      return wire::decode(payload, &sender) ? sender.rank : no_rank;
+    default:
+      return no_rank;
+  }
+}
+
+Rejection Membership::on_message(Rank source, const wire::Header& header, ConstBytes payload, TimeNs now) {
+  if (!opened_) return keep({source, header, {payload.begin(), payload.end()}, now});
+  if (!may_be_of(sender_named_in(header, payload), source)) return Rejection::wrong_source;
   switch (header.type) {
     case MessageType::join_reply:
       return on_join_reply(header, payload);
     case MessageType::leave_reply:
       return links_.on_leave_reply(header);
     case MessageType::cancel_reply:
-      if (!links_.on_cancel_reply(header)) return false;
-      tell_progress();
-      return true;
+      return and_tell_progress(links_.on_cancel_reply(header));
     case MessageType::credit:
-      if (!links_.on_credit(header)) return false;
-      tell_progress();
-      return true;
+      return and_tell_progress(links_.on_credit(header));
     case MessageType::revoke:
       return on_revoke(header);
     case MessageType::result:
@@ -161,17 +196,16 @@ bool Membership::on_message(const wire::Header& header, ConstBytes payload, Time
     case MessageType::report:
       return on_report(header, now);
     default:
-      return false;
+      return Rejection::unexpected;
   }
 }
 
-bool Membership::on_join_reply(const wire::Header& header, ConstBytes payload) {
+Rejection Membership::on_join_reply(const wire::Header& header, ConstBytes payload) {
   Status refusal;
-  if (!links_.on_join_reply(header, payload, &refusal)) return false;
+  const Rejection why = links_.on_join_reply(header, payload, &refusal);
+  if (why != Rejection::none) return why;
   if (!refusal.ok()) refused(refusal);
-  if (closing_) return true;
-  tell_progress();
-  return true;
+  return closing_ ? Rejection::none : and_tell_progress(Rejection::none);
 }
 
 // Other members may not be refused, and would wait for this one.
@@ -180,66 +214,73 @@ void Membership::refused(const Status& why) {
   fail(why);
 }
 
-bool Membership::on_revoke(const wire::Header& header) {
+Rejection Membership::on_revoke(const wire::Header& header) {
   bool revoked = false;
-  if (!links_.on_revoke(header, &revoked)) return false;
+  const Rejection why = links_.on_revoke(header, &revoked);
   for (std::size_t i = 0; revoked && i < active_.size(); ++i) active_[i].operation->on_revoked(header.chunk);
-  return true;
+  return why;
 }
 
 // A call that waits for several things looks at all of them itself.
-void Membership::tell_progress() {
+Rejection Membership::and_tell_progress(Rejection why) {
+  if (why != Rejection::none) return why;
   for (std::size_t i = 0; i < active_.size(); ++i) {
     active_[i].operation->count_move();
     active_[i].operation->on_progress();
   }
+  return Rejection::none;
 }
 
-bool Membership::on_result(const wire::Header& header, ConstBytes payload) {
+Rejection Membership::on_result(const wire::Header& header, ConstBytes payload) {
   Operation* operation = find(header.sequence);
-  if (operation == nullptr || header.plan != plan().number || header.signature != operation->signature()) return false;
+  if (operation == nullptr) return is_past(header.sequence) ? Rejection::late : Rejection::unexpected;
+  if (header.plan != plan().number) return Rejection::unknown_plan;
+  if (header.signature != operation->signature()) return Rejection::unexpected;
   operation->count_move();
-  return operation->on_result(header, payload);
+  return verdict_of(*operation, operation->on_result(header, payload));
 }
 
-bool Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
+Rejection Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
   if (Operation* operation = find(header.sequence)) return deliver(*operation, header, payload);
-  if (is_past(header.sequence)) return false;
-  return keep({header, {payload.begin(), payload.end()}, 0});
+  if (is_past(header.sequence)) return Rejection::late;
+  return keep({no_rank, header, {payload.begin(), payload.end()}, 0});
 }
 
-// What comes ahead of its call, or before the group is open, is kept, once.
-bool Membership::keep(Kept message) {
-  if (kept_.size() >= max_kept()) return false;
+// What comes ahead of its call, or before the group is open, is kept, once. Several members may tell of one failed
+// call.
+Rejection Membership::keep(Kept message) {
+  if (kept_.size() >= max_kept()) return Rejection::too_many;
   const auto is_same = [&](const Kept& kept) { return kept.header == message.header; };
-  if (std::any_of(kept_.begin(), kept_.end(), is_same)) return false;
+  if (std::any_of(kept_.begin(), kept_.end(), is_same))
+    return message.header.type == MessageType::abort ? Rejection::late : Rejection::duplicate;
   kept_.push_back(std::move(message));
-  return true;
+  return Rejection::none;
 }
 
-bool Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) {
+Rejection Membership::deliver(Operation& operation, const wire::Header& header, ConstBytes payload) {
   const std::uint32_t member = header.chunk / max_steps;
-  if (member >= members() || header.plan != plan().number) return false;
+  if (member >= members()) return Rejection::unknown_rank;
+  if (header.plan != plan().number) return Rejection::unknown_plan;
   context_.outbox.note_sender(spec_.members[member]);
   operation.count_move();
   if (header.signature == operation.signature())
-    return operation.on_exchange(member, header.chunk % max_steps, payload);
+    return verdict_of(operation, operation.on_exchange(member, header.chunk % max_steps, payload));
   abort(operation.sequence(), wire::mismatch(context_.self, operation.signature(), spec_.members[member],
                                              header.signature, operation.sequence()));
-  return true;
+  return Rejection::none;
 }
 
 void Membership::deliver_kept(Operation& operation) {
   const std::vector<Kept> kept = std::exchange(kept_, {});
   for (const Kept& one : kept) {
     if (one.header.sequence == operation.sequence())
-      deliver(operation, one.header, one.payload);
+      count(deliver(operation, one.header, one.payload));
     else
       kept_.push_back(one);
   }
 }
 
-bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
+Rejection Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   const Status why = wire::decode_abort(payload);
   const std::uint32_t sequence = header.sequence;
   if (Active* active = find_active(sequence)) {
@@ -247,7 +288,7 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
     active->operation->fail(why);
     context_.service.cancel(spec_.id, sequence, why);
   } else if (!is_past(sequence) && !failed_.add(sequence, why)) {
-    return false;
+    return Rejection::too_many;
   }
   pass_on(header.chunk, sequence, why);
   // Whom another has lost the whole group has lost.
@@ -258,7 +299,7 @@ bool Membership::on_abort(const wire::Header& header, ConstBytes payload) {
       active_[i].operation->fail(why);
     }
   }
-  return true;
+  return Rejection::none;
 }
 
 void Membership::pass_on(std::uint32_t teller, std::uint32_t sequence, const Status& why) {

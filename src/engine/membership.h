@@ -128,8 +128,8 @@ class Membership {
   }
   void withdraw(const LocalCall& call) noexcept { context_.service.withdraw(spec_.id, call); }
 
-  // Messages for this group. False: the message does not fit.
-  bool on_message(const wire::Header& header, ConstBytes payload, TimeNs now);
+  // Messages for this group.
+  Rejection on_message(Rank source, const wire::Header& header, ConstBytes payload, TimeNs now);
   // Looks after calls that stand still: once in WatchOptions::report_ns while all of them move. Returns when it wants
   // to be called again though nothing happens.
   TimeNs step(TimeNs now) { return now < quiet_until_ ? quiet_until_ : look(now); }
@@ -155,6 +155,7 @@ class Membership {
     bool told = false;  // all members know, or will, that it has failed
   };
   struct Kept {
+    Rank source = no_rank;
     wire::Header header;
     std::vector<std::byte> payload;
     TimeNs now = 0;  // when it came
@@ -167,17 +168,21 @@ class Membership {
   std::size_t max_kept() const noexcept { return opened_ ? max_steps + 2 * spec_.members.size() : 4096; }
   bool is_past(std::uint32_t sequence) const noexcept { return static_cast<std::int32_t>(sequence - sequence_) <= 0; }
 
-  bool on_join_reply(const wire::Header& header, ConstBytes payload);
-  bool on_revoke(const wire::Header& header);
-  bool on_result(const wire::Header& header, ConstBytes payload);
-  bool on_exchange(const wire::Header& header, ConstBytes payload);
-  bool on_abort(const wire::Header& header, ConstBytes payload);
-  bool on_inquiry(const wire::Header& header, ConstBytes payload);
-  bool on_report(const wire::Header& header, TimeNs now);
-  bool keep(Kept message);
-  bool deliver(Operation& operation, const wire::Header& header, ConstBytes payload);
+  Rank sender_named_in(const wire::Header& header, ConstBytes payload) const;
+  Rejection on_join_reply(const wire::Header& header, ConstBytes payload);
+  Rejection on_revoke(const wire::Header& header);
+  Rejection on_result(const wire::Header& header, ConstBytes payload);
+  Rejection on_exchange(const wire::Header& header, ConstBytes payload);
+  Rejection on_abort(const wire::Header& header, ConstBytes payload);
+  Rejection on_inquiry(const wire::Header& header, ConstBytes payload);
+  Rejection on_report(const wire::Header& header, TimeNs now);
+  Rejection keep(Kept message);
+  Rejection deliver(Operation& operation, const wire::Header& header, ConstBytes payload);
   void deliver_kept(Operation& operation);
-  void tell_progress();
+  Rejection and_tell_progress(Rejection why);
+  void count(Rejection why) noexcept {
+    if (why != Rejection::none) context_.service.counters().reject(why);
+  }
   void refused(const Status& why);
 
   TimeNs look(TimeNs now);

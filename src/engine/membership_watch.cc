@@ -126,28 +126,31 @@ void Membership::report(std::uint32_t member, std::uint32_t sequence, const wire
   tell(spec_.members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
 }
 
-bool Membership::on_inquiry(const wire::Header& header, ConstBytes payload) {
+Rejection Membership::on_inquiry(const wire::Header& header, ConstBytes payload) {
   wire::Sender from;
-  if (!self_ || !wire::decode(payload, &from) || !involves(from.rank)) return false;
+  if (!self_) return Rejection::unexpected;
+  if (!wire::decode(payload, &from)) return Rejection::malformed;
+  if (!involves(from.rank)) return Rejection::unknown_rank;
   GroupRemains(*this).answer(context_.outbox, header, from);
-  return true;
+  return Rejection::none;
 }
 
 // CPU-only ranks wait too, but whoever has come is told of members.
-bool Membership::on_report(const wire::Header& header, TimeNs now) {
-  if (header.chunk > members() || !self_ || referee_.of(header.sequence) != *self_) return false;
-  if (header.chunk == members()) return true;
+Rejection Membership::on_report(const wire::Header& header, TimeNs now) {
+  if (header.chunk > members()) return Rejection::unknown_rank;
+  if (!self_ || referee_.of(header.sequence) != *self_) return Rejection::unexpected;
+  if (header.chunk == members()) return Rejection::none;
   if (!failure_.ok()) {
     tell_abort(spec_.members[header.chunk], handles_[header.chunk], header.sequence, failure_, wire::told_to_all);
-    return true;
+    return Rejection::none;
   }
   context_.outbox.note_sender(spec_.members[header.chunk]);
   quiet_until_ = 0;
   const Status differs = referee_.on_report(header.sequence, header.chunk, header.signature, now);
-  if (differs.ok()) return true;
-  if (!is_past(header.sequence) && !failed_.add(header.sequence, differs)) return false;
+  if (differs.ok()) return Rejection::none;
+  if (!is_past(header.sequence) && !failed_.add(header.sequence, differs)) return Rejection::too_many;
   abort(header.sequence, differs);
-  return true;
+  return Rejection::none;
 }
 
 // Whom a call waits for: owners, members, and at last its referee for what it may find.

@@ -176,22 +176,24 @@ OwnerLinks::Link* OwnerLinks::link_of(const wire::Header& header) noexcept {
   return &links_[header.chunk];
 }
 
-bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, Status* refusal) {
+Rejection OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, Status* refusal) {
   wire::JoinReply reply;
   Link* link = link_of(header);
-  if (link == nullptr || link->joins == 0 || !wire::decode(payload, &reply)) return false;
+  if (link == nullptr) return Rejection::unknown_rank;
+  if (!wire::decode(payload, &reply)) return Rejection::malformed;
+  if (link->joins == 0) return Rejection::late;
   // An answer to a second JOIN may overtake that to the first.
   const bool says_again = reply.handle == 0 && reply.error.empty();
-  if (says_again && link->joins == 1 && link->state == State::joining) return false;
+  if (says_again && link->joins == 1 && link->state == State::joining) return Rejection::unexpected;
   --link->joins;
   if (!reply.error.empty()) {
-    if (link->state != State::joining || (link->joins != 0 && !closing_)) return true;
+    if (link->state != State::joining || (link->joins != 0 && !closing_)) return Rejection::none;
     // One that was let in before, and whose leave to push was revoked, must still say that it leaves.
     set_state(*link, link->handle == 0 ? State::left : State::none);
     *refusal = Status(Code::peer_failed, reply.error, rank(header.chunk));
-    return true;
+    return Rejection::none;
   }
-  if (says_again) return true;
+  if (says_again) return Rejection::none;
   link->handle = reply.handle;
   link->credits = reply.credits;
   if (closing_) {
@@ -204,33 +206,37 @@ bool OwnerLinks::on_join_reply(const wire::Header& header, ConstBytes payload, S
     if (link->wanted != 0 && static_cast<std::int32_t>(link->wanted - failed_call_) <= 0 && !failure_.ok())
       send_cancel(header.chunk, link->wanted);
   }
-  return true;
+  return Rejection::none;
 }
 
-bool OwnerLinks::on_leave_reply(const wire::Header& header) noexcept {
+Rejection OwnerLinks::on_leave_reply(const wire::Header& header) noexcept {
   Link* link = link_of(header);
-  if (link == nullptr || link->state != State::leaving) return false;
+  if (link == nullptr) return Rejection::unknown_rank;
+  if (link->state != State::leaving) return Rejection::late;
   set_state(*link, State::left);
-  return true;
+  return Rejection::none;
 }
 
-bool OwnerLinks::on_credit(const wire::Header& header) noexcept {
+Rejection OwnerLinks::on_credit(const wire::Header& header) noexcept {
   Link* link = link_of(header);
-  if (link == nullptr || link->state != State::open || header.signature.count > UINT32_MAX) return false;
+  if (link == nullptr) return Rejection::unknown_rank;
+  if (header.signature.count > UINT32_MAX) return Rejection::malformed;
+  if (link->state != State::open) return Rejection::late;
   link->credits = std::max(link->credits, static_cast<std::uint32_t>(header.signature.count));
-  return true;
+  return Rejection::none;
 }
 
-bool OwnerLinks::on_cancel_reply(const wire::Header& header) noexcept {
+Rejection OwnerLinks::on_cancel_reply(const wire::Header& header) noexcept {
   Link* link = link_of(header);
-  if (link == nullptr) return false;
+  if (link == nullptr) return Rejection::unknown_rank;
   forget(*link, header.sequence);
-  return true;
+  return Rejection::none;
 }
 
-bool OwnerLinks::on_revoke(const wire::Header& header, bool* revoked) noexcept {
+Rejection OwnerLinks::on_revoke(const wire::Header& header, bool* revoked) noexcept {
   Link* link = link_of(header);
-  if (link == nullptr || header.signature.count > UINT32_MAX) return false;
+  if (link == nullptr) return Rejection::unknown_rank;
+  if (header.signature.count > UINT32_MAX) return Rejection::malformed;
   const auto handle = static_cast<std::uint32_t>(header.signature.count);
   *revoked = link->state == State::open && link->handle == handle;
   if (*revoked) {
@@ -240,7 +246,7 @@ bool OwnerLinks::on_revoke(const wire::Header& header, bool* revoked) noexcept {
   } else if (link->state == State::joining && link->handle != handle) {
     link->revoked = handle;
   }
-  return true;
+  return Rejection::none;
 }
 
 }  // namespace hps

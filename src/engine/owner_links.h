@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/outbox.h"
+#include "util/counters.h"
 #include "util/log.h"
 #include "wire/group_spec.h"
 
@@ -53,14 +54,14 @@ class OwnerLinks {
   // The owners with pushes of the call that have no result, or that have not let it in.
   void add_awaited(std::uint32_t sequence, std::vector<Rank>* ranks) const;
 
-  // Messages of owners. False: it does not fit.
+  // Messages of owners.
   // *refusal: why the owner does not let this member in; ok where it does.
-  bool on_join_reply(const wire::Header& header, ConstBytes payload, Status* refusal);
-  bool on_leave_reply(const wire::Header& header) noexcept;
-  bool on_credit(const wire::Header& header) noexcept;
-  bool on_cancel_reply(const wire::Header& header) noexcept;
+  Rejection on_join_reply(const wire::Header& header, ConstBytes payload, Status* refusal);
+  Rejection on_leave_reply(const wire::Header& header) noexcept;
+  Rejection on_credit(const wire::Header& header) noexcept;
+  Rejection on_cancel_reply(const wire::Header& header) noexcept;
   // *revoked: whether the leave to push was taken away; not where that was said of an older one.
-  bool on_revoke(const wire::Header& header, bool* revoked) noexcept;
+  Rejection on_revoke(const wire::Header& header, bool* revoked) noexcept;
 
  private:
   enum class State : std::uint8_t { none, local, joining, open, leaving, left };

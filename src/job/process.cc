@@ -235,7 +235,10 @@ Status Process::end() {
   }
   if (!runtime) return {};
   groups.clear();
-  return job ? job->finalize() : finish_implicit(*runtime);
+  const Status status = job ? job->finalize() : finish_implicit(*runtime);
+  const Driver::Lock lock = runtime->driver().lock();
+  runtime->engine().log_counters();
+  return status;
 }
 
 }  // namespace hps

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> owners_of(const Plan& plan, Rank rank) {
 
 }  // namespace
 
-ServedGroup::ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, Outbox& outbox, ServiceCounters& counters)
+ServedGroup::ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, Outbox& outbox, Counters& counters)
     : spec_(std::move(spec)),
       options_(options),
       outbox_(outbox),
@@ -96,11 +96,11 @@ void ServedGroup::revoke() {
   credits_ = 0;
 }
 
-void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const char* why) {
-  ++counters_.rejected;
+void ServedGroup::reject(std::uint32_t member, const wire::Header& header, const Misfit& misfit) {
+  counters_.reject(misfit.reason);
   if (!options_.log.enabled(LogLevel::debug)) return;
   options_.log.debug("rejected a message of rank " + std::to_string(spec_.members[member]) + ", call " +
-                     std::to_string(header.sequence) + ", chunk " + std::to_string(header.chunk) + ": " + why);
+                     std::to_string(header.sequence) + ", chunk " + std::to_string(header.chunk) + ": " + misfit.why);
 }
 
 const Status* ServedGroup::failure_of(std::uint32_t sequence) const noexcept {
@@ -140,29 +140,32 @@ bool ServedGroup::owns(std::uint64_t chunk) const noexcept {
   return spec_.plan.owners[spec_.plan.owner_of(chunk)].rank == options_.self;
 }
 
-// Why a push does not fit its call, or nullptr.
-const char* ServedGroup::misfit(const ServedCall& call, std::uint32_t member, std::uint64_t chunk,
-                                std::size_t bytes) noexcept {
-  if (chunk >= call.chunking.chunks) return "no such chunk";
-  if (!owns(chunk)) return "not this rank's chunk";
-  if (bytes != call.chunk_bytes(chunk)) return "wrong length";
-  if (call.summed.contains(chunk)) return "its chunk has been summed";
+// Why a push does not fit its call, if it does not. One to a chunk that has been summed may be sent again by a member
+// whose leave to push was revoked while the result was on its way.
+ServedGroup::Misfit ServedGroup::misfit(const ServedCall& call, std::uint32_t member, std::uint64_t chunk,
+                                        std::size_t bytes) noexcept {
+  if (chunk >= call.chunking.chunks) return {Rejection::unknown_chunk, "no such chunk"};
+  if (!owns(chunk)) return {Rejection::unknown_chunk, "not this rank's chunk"};
+  if (bytes != call.chunk_bytes(chunk)) return {Rejection::malformed, "wrong length"};
+  if (call.summed.contains(chunk)) return {Rejection::late, "its chunk has been summed"};
   const ChunkStore::Chunk* waiting = store_.find(call.sequence, chunk);
-  if (waiting != nullptr && waiting->inputs[member] != nullptr) return "a duplicate";
-  if (store_.waiting(member) >= credits_) return "more than its credits";
-  return nullptr;
+  if (waiting != nullptr && waiting->inputs[member] != nullptr) return {Rejection::duplicate, "a duplicate"};
+  if (store_.waiting(member) >= credits_) return {Rejection::too_many, "more than its credits"};
+  return {};
 }
 
 void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, ConstBytes payload) {
-  if (!has_joined(member)) return reject(member, header, "its leave to push was revoked");
-  if (header.plan != spec_.plan.number) return reject(member, header, "unknown plan");
-  if (calls_.is_over(header.sequence)) return reject(member, header, "its call is over");
+  if (!has_joined(member)) return reject(member, header, {Rejection::late, "its leave to push was revoked"});
+  if (header.plan != spec_.plan.number) return reject(member, header, {Rejection::unknown_plan, "unknown plan"});
+  if (calls_.is_over(header.sequence)) return reject(member, header, {Rejection::late, "its call is over"});
   // A member that joined after the call was aborted has not been told.
   if (const Status* failure = failure_of(header.sequence)) return tell_abort(member, header.sequence, *failure);
   ServedCall* call = call_of(header.sequence, header.signature, spec_.members[member]);
-  if (call == nullptr) return reject(member, header, "no chunk of its call is here, or too many are under way");
+  if (call == nullptr)
+    return reject(member, header, {Rejection::unexpected, "no chunk of its call is here, or too many are under way"});
   if (disagrees(*call, header.signature, spec_.members[member])) return;
-  if (const char* why = misfit(*call, member, header.chunk, payload.size())) return reject(member, header, why);
+  const Misfit wrong = misfit(*call, member, header.chunk, payload.size());
+  if (wrong.reason != Rejection::none) return reject(member, header, wrong);
   ChunkStore::Chunk& chunk = store_.at(header.sequence, header.chunk);
   ++counters_.pushes;
   if (chunk.arrived + 1 == remote_members_ && local_ready(*call))
@@ -312,7 +315,7 @@ void ServedGroup::cancel(std::uint32_t sequence, const Status& why) {
   store_.drop_call(sequence);
   ServedCall* call = calls_.find(sequence);
   LocalCall* local = call == nullptr ? nullptr : call->local;
-  if (!calls_.fail(sequence, why)) ++counters_.rejected;
+  if (!calls_.fail(sequence, why)) counters_.reject(Rejection::too_many);
   if (local != nullptr) local->on_aborted(why);
 }
 

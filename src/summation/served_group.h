@@ -19,6 +19,7 @@
 #include "summation/local_call.h"
 #include "summation/tree.h"
 #include "transport/outbox.h"
+#include "util/counters.h"
 #include "util/log.h"
 #include "wire/group_spec.h"
 
@@ -31,19 +32,10 @@ struct ServiceOptions {
   Log log;
 };
 
-struct ServiceCounters {
-  std::uint64_t pushes = 0;      // accepted
-  std::uint64_t chunks = 0;      // summed
-  std::uint64_t rejected = 0;    // messages that did not fit: unknown handle, wrong length, duplicate, stale, ...
-  std::uint64_t calls = 0;       // that have ended here, well or not
-  std::uint64_t mismatches = 0;  // calls aborted because ranks disagreed
-  std::uint64_t revoked = 0;     // times that a group had to give its memory to another
-};
-
 class ServedGroup {
  public:
   // The group of `spec` as this process serves it. References must outlive the group.
-  ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, Outbox& outbox, ServiceCounters& counters);
+  ServedGroup(wire::GroupSpec spec, const ServiceOptions& options, Outbox& outbox, Counters& counters);
   ServedGroup(const ServedGroup&) = delete;
   ServedGroup& operator=(const ServedGroup&) = delete;
 
@@ -129,13 +121,18 @@ class ServedGroup {
     ChunkBuffer* result = nullptr;
   };
 
-  void reject(std::uint32_t member, const wire::Header& header, const char* why);
+  struct Misfit {
+    Rejection reason = Rejection::none;
+    const char* why = "";
+  };
+
+  void reject(std::uint32_t member, const wire::Header& header, const Misfit& misfit);
   const Status* failure_of(std::uint32_t sequence) const noexcept;
   ServedCall* call_of(std::uint32_t sequence, const wire::Signature& signature, Rank who);
   bool disagrees(const ServedCall& call, const wire::Signature& signature, Rank who);
   bool owns(std::uint64_t chunk) const noexcept;
   std::uint64_t chunks_here(std::uint64_t chunks) const noexcept;
-  const char* misfit(const ServedCall& call, std::uint32_t member, std::uint64_t chunk, std::size_t bytes) noexcept;
+  Misfit misfit(const ServedCall& call, std::uint32_t member, std::uint64_t chunk, std::size_t bytes) noexcept;
   bool local_ready(const ServedCall& call) const noexcept { return !local_member_ || call.local != nullptr; }
   void take_complete_chunks(ServedCall& call);
   // All contributions to a chunk are there: sums it, or has sum_ready() do it. `last` is the one of `last_member` that
@@ -154,7 +151,7 @@ class ServedGroup {
   wire::GroupSpec spec_;
   ServiceOptions options_;
   Outbox& outbox_;
-  ServiceCounters& counters_;
+  Counters& counters_;
   Tree tree_;
   std::vector<std::uint32_t> my_owners_;       // indices in the plan
   std::optional<std::uint32_t> local_member_;  // this process, where it is a worker of the group

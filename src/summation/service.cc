@@ -22,6 +22,11 @@ wire::Header header_of(wire::MessageType type) {
   return header;
 }
 
+// Whether a member's JOIN may come from `source`. A member that does not exist is told apart later.
+bool is_of(const wire::GroupSpec& spec, std::uint32_t member, Rank source) {
+  return member >= spec.members.size() || may_be_of(spec.members[member], source);
+}
+
 }  // namespace
 
 Service::Service(const ServiceOptions& options, Outbox& outbox)
@@ -66,40 +71,43 @@ Status Service::set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_
   return {};
 }
 
-void Service::on_join(const wire::Header& header, ConstBytes payload) {
+void Service::on_join(const wire::Header& header, ConstBytes payload, Rank source) {
   wire::Join join;
-  if (!wire::decode(payload, &join)) return count_rejected();
+  if (!wire::decode(payload, &join)) return counters_.reject(Rejection::malformed);
   const auto known = groups_.find(join.id);
   const bool is_early = join.spec.empty() && (known == groups_.end() || !known->second->group);
-  if (is_early && early_joins_ == max_early_joins) return count_rejected();
+  if (is_early && early_joins_ == max_early_joins) return counters_.reject(Rejection::too_many);
   std::unique_ptr<Entry>& entry = groups_[join.id];
   if (!entry) entry = std::make_unique<Entry>();
-  if (!join.spec.empty() && !set_spec_from(*entry, join).ok()) {
-    count_rejected();
+  if (const Rejection why = set_spec_from(*entry, join, source); why != Rejection::none) {
+    counters_.reject(why);
     if (!entry->group && entry->waiting.empty() && !entry->attached) groups_.erase(join.id);
     return;
   }
   if (is_early) ++early_joins_;
-  entry->waiting.push_back({join.member, join.reply_handle, join.spec_hash, header.chunk, header.sequence});
+  entry->waiting.push_back({join.member, join.reply_handle, join.spec_hash, header.chunk, header.sequence, source});
   answer(*entry);
 }
 
 // A description that differs from the one known is the sender's error, and it is told so by the hash that it names.
-Status Service::set_spec_from(Entry& entry, const wire::Join& join) {
-  if (entry.group) return {};
+Rejection Service::set_spec_from(Entry& entry, const wire::Join& join, Rank source) {
+  if (entry.group || join.spec.empty()) return Rejection::none;
   wire::GroupSpec spec;
-  HPS_RETURN_IF_ERROR(wire::decode(join.spec, &spec));
-  if (spec.id != join.id || wire::hash(join.spec) != join.spec_hash)
-    return {Code::protocol, "a description of another group"};
-  return set_spec(entry, std::move(spec), join.spec_hash);
+  if (!wire::decode(join.spec, &spec).ok()) return Rejection::malformed;
+  if (spec.id != join.id || wire::hash(join.spec) != join.spec_hash) return Rejection::malformed;
+  if (!is_of(spec, join.member, source)) return Rejection::wrong_source;
+  return set_spec(entry, std::move(spec), join.spec_hash).ok() ? Rejection::none : Rejection::malformed;
 }
 
-// Answers every JOIN that can be answered: with a handle, or with why not. Those that must wait for memory stay.
+// Answers every JOIN that can be answered: with a handle, or with why not. Those that must wait for memory stay. One
+// that another than the member sent has no answer: the member would take it for its own.
 void Service::answer(Entry& entry) {
   if (!entry.group) return;
   std::vector<WaitingJoin> waiting;
   for (const WaitingJoin& one : std::exchange(entry.waiting, {})) {
-    if (is_repeated(entry, one))
+    if (!is_of(entry.group->spec(), one.member, one.source))
+      counters_.reject(Rejection::wrong_source);
+    else if (is_repeated(entry, one))
       answer_again(entry, one);
     else if (std::string why = join_error(entry, one); !why.empty())
       refuse(entry, one, why);
@@ -123,7 +131,7 @@ bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
 }
 
 void Service::answer_again(const Entry& entry, const WaitingJoin& join) {
-  count_rejected();
+  counters_.reject(Rejection::late);
   send_join_reply(entry.group->spec().members[join.member], join, {0, 0, options_.self, {}});
 }
 
@@ -146,6 +154,7 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
   if (ended != ended_.end()) return lose(entry, waiting.member, ended->second);
   const std::uint32_t handle = handles_.add({&entry, waiting.member});
   if (handle == 0) return refuse(entry, waiting, "too many groups");
+  ++counters_.joins;
   entry.group->join(waiting.member, waiting.reply_handle);
   handles_.remove(std::exchange(entry.handles[waiting.member], handle));
   entry.owner_index[waiting.member] = waiting.owner_index;
@@ -154,11 +163,12 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
 }
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
-  ++counters_.rejected;
-  memory_changed_ = true;                                // if nobody else wants the group it goes
-  if (waiting.member >= entry.group->members()) return;  // nobody to tell
-  const Rank to = entry.group->spec().members[waiting.member];
-  if (to == options_.self) return;  // an answer would go to this process, which has not asked
+  memory_changed_ = true;  // if nobody else wants the group it goes
+  const bool is_member = waiting.member < entry.group->members();
+  const Rank to = is_member ? entry.group->spec().members[waiting.member] : no_rank;
+  // Nobody to tell, or this process, which has not asked.
+  if (to == no_rank || to == options_.self) return counters_.reject(Rejection::unknown_rank);
+  ++counters_.refused;
   send_join_reply(to, waiting, {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 
@@ -180,9 +190,14 @@ void Service::send_to_member(Entry& entry, std::uint32_t member, wire::Header he
     options_.log.debug("could not tell rank " + std::to_string(to) + ": " + sent.to_string());
 }
 
+// A member may not know yet that its handle is gone: its group was revoked, or has failed.
+void Service::reject_handle(std::uint32_t handle) noexcept {
+  counters_.reject(handles_.was_given_out(handle) ? Rejection::late : Rejection::unknown_group);
+}
+
 void Service::on_leave(const wire::Header& header) {
   Handle* found = handles_.find(header.handle);
-  if (found == nullptr) return count_rejected();
+  if (found == nullptr) return reject_handle(header.handle);
   const auto [entry, member] = *found;
   entry->group->leave(member);
   parting_ = true;
@@ -199,8 +214,13 @@ void Service::on_leave(const wire::Header& header) {
 
 void Service::on_push(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
-  if (handle == nullptr) return count_rejected();
+  if (handle == nullptr) return reject_handle(header.handle);
   handle->entry->group->on_push(handle->member, header, payload);
+}
+
+Rank Service::member_of(std::uint32_t handle) noexcept {
+  const Handle* found = handles_.find(handle);
+  return found == nullptr ? no_rank : found->entry->group->spec().members[found->member];
 }
 
 Status Service::post(wire::GroupId id, LocalCall& call, std::uint64_t* chunks_left) {
@@ -227,13 +247,13 @@ void Service::cancel(wire::GroupId id, std::uint32_t sequence, const Status& why
 // A member that is told to be lost by another member may not have lost its connection to this process: a stopped one.
 void Service::on_cancel(const wire::Header& header, ConstBytes payload) {
   Handle* handle = handles_.find(header.handle);
-  if (handle == nullptr) return count_rejected();
+  if (handle == nullptr) return reject_handle(header.handle);
   const auto [entry, member] = *handle;
   const Status why = wire::decode_abort(payload);
   entry->group->cancel(header.sequence, why);
   const auto lost = why.code() == Code::peer_failed ? entry->group->index_of(why.who()) : std::nullopt;
   if (lost && *lost != member) lose(*entry, *lost, why);
-  if (entry->unsettled.size() == max_unsettled * entry->group->members()) return count_rejected();
+  if (entry->unsettled.size() == max_unsettled * entry->group->members()) return counters_.reject(Rejection::too_many);
   entry->unsettled.push_back({member, header.sequence});
   settle(*entry);
 }

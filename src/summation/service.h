@@ -39,7 +39,8 @@ class Service {
   // This process knows that a call of an attached group has failed: what is here of it is dropped.
   void cancel(wire::GroupId id, std::uint32_t sequence, const Status& why);
 
-  void on_join(const wire::Header& header, ConstBytes payload);
+  // `source`: who sent it, where that is known. Of other messages member_of() tells whose they say they are.
+  void on_join(const wire::Header& header, ConstBytes payload, Rank source = no_rank);
   void on_leave(const wire::Header& header);
   void on_push(const wire::Header& header, ConstBytes payload);
   void on_cancel(const wire::Header& header, ConstBytes payload);
@@ -48,6 +49,9 @@ class Service {
   void on_peer_ended(Rank peer, const Status& why);
   // All groups fail.
   void fail(const Status& why);
+
+  // Whom a handle was given to; no_rank where it stands for nothing.
+  Rank member_of(std::uint32_t handle) noexcept;
 
   // Whether there may be groups that some members have left and others not; and those others. They may be lost without
   // this process having noticed.
@@ -66,9 +70,9 @@ class Service {
   std::size_t groups() const noexcept;
   std::size_t undescribed_groups() const noexcept { return groups_.size() - groups(); }
   std::uint64_t reserved_bytes() const noexcept { return budget_.reserved(); }
-  const ServiceCounters& counters() const noexcept { return counters_; }
-  // For whoever rejects a message before it gets here.
-  void count_rejected() noexcept { ++counters_.rejected; }
+  // All of this process: what never gets here is counted by whoever it gets to.
+  const Counters& counters() const noexcept { return counters_; }
+  Counters& counters() noexcept { return counters_; }
 
  private:
   struct WaitingJoin {
@@ -77,6 +81,7 @@ class Service {
     std::uint64_t spec_hash = 0;
     std::uint32_t owner_index = 0;
     std::uint32_t sequence = 0;  // of the call that is to be pushed
+    Rank source = no_rank;       // who sent it, where that is known
   };
   struct Settlement {
     std::uint32_t member = 0;
@@ -109,8 +114,9 @@ class Service {
     std::uint32_t member = 0;
   };
 
+  void reject_handle(std::uint32_t handle) noexcept;
   Status set_spec(Entry& entry, wire::GroupSpec spec, std::uint64_t spec_hash);
-  Status set_spec_from(Entry& entry, const wire::Join& join);
+  Rejection set_spec_from(Entry& entry, const wire::Join& join, Rank source);
   std::string join_error(const Entry& entry, const WaitingJoin& join) const;
   bool is_repeated(const Entry& entry, const WaitingJoin& join) const;
   void answer_again(const Entry& entry, const WaitingJoin& join);
@@ -136,7 +142,7 @@ class Service {
   ServiceOptions options_;
   Outbox& outbox_;
   MemoryBudget budget_;
-  ServiceCounters counters_;
+  Counters counters_;
   std::map<wire::GroupId, std::unique_ptr<Entry>> groups_;
   HandleTable<Handle> handles_;
   std::map<Rank, Status> lost_;

@@ -13,6 +13,11 @@
 
 namespace hps {
 
+// Whether a message that came from `source` may be of the rank that it names as its sender; no_rank: not known.
+constexpr bool may_be_of(Rank named, Rank source) noexcept {
+  return named == source || named == no_rank || source == no_rank;
+}
+
 // Told once, and exactly once, when a send that was accepted no longer needs its payload. It may be told before send()
 // returns.
 class SendCompletion {

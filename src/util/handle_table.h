@@ -40,6 +40,15 @@ class HandleTable {
     return entry.used && entry.use == handle >> 20 ? &entry.value : nullptr;
   }
 
+  // Whether it stands for something, or has: of its place's earlier uses, as far as numbers have not come again.
+  bool was_given_out(std::uint32_t handle) const noexcept {
+    const std::uint32_t place = handle & (max_entries - 1);
+    if (place >= entries_.size()) return false;
+    const Entry& entry = entries_[place];
+    const std::uint32_t use = handle >> 20;
+    return use != 0 && (use < entry.use || (use == entry.use && entry.used));
+  }
+
   void remove(std::uint32_t handle) noexcept {
     if (find(handle) == nullptr) return;
     const std::uint32_t place = handle & (max_entries - 1);

@@ -102,8 +102,12 @@ class Checker {
   void check_rank(std::uint32_t rank) {
     const RankState& state = world_.ranks()[rank];
     Cluster& cluster = world_.cluster();
-    if (!state.survives()) return;
     where_ = "rank " + std::to_string(rank) + ": ";
+    // Else honest jobs would warn.
+    const Counters& counters = cluster.engine(rank).service().counters();
+    if (!world_.has_forged() && counters.rejected_unusual() != 0)
+      found_ << where_ << counters.describe_unusual() << ", though all were honest\n";
+    if (!state.survives()) return;
     if (cluster.tap(rank).sends_under_way() != 0) found_ << where_ << "sends that were never told\n";
     if (cluster.engine(rank).busy()) found_ << where_ << "is still busy\n";
     if (something_failed() && !kinds_.leaks_after_failure) return;

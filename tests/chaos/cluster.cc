@@ -23,7 +23,7 @@ struct NoOutbox final : Outbox {
 // The least that the group takes at any of the ranks.
 std::uint64_t least_bytes(const wire::GroupSpec& spec, std::uint32_t ranks) {
   NoOutbox outbox;
-  ServiceCounters counters;
+  Counters counters;
   std::uint64_t least = 0;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const ServedGroup group(spec, {static_cast<Rank>(rank), 0, 1, Log()}, outbox, counters);

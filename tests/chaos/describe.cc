@@ -44,9 +44,9 @@ void describe_group(const GroupPlan& group, std::ostream& out) {
 }  // namespace
 
 const char* name_of(Fault::Kind kind) noexcept {
-  constexpr const char* names[] = {"stop",          "slow",     "wrong_token", "random_bytes",
-                                   "random_fields", "truncate", "duplicate",   "flip_signature",
-                                   "flip_any",      "cut",      "kill",        "goodbye"};
+  constexpr const char* names[] = {"stop",          "slow",     "stray",     "random_bytes",
+                                   "random_fields", "truncate", "duplicate", "flip_signature",
+                                   "flip_any",      "cut",      "kill",      "goodbye"};
   return names[static_cast<std::size_t>(kind)];
 }
 

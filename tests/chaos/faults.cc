@@ -64,8 +64,9 @@ void World::slow(const Fault& fault) {
 
 void World::forge_message(const Fault& fault) {
   const std::optional<Captured> message =
-      forge(fault, kinds_, Cluster::token(fault.rank), cluster_->tap(fault.rank).captured());
+      forge(fault, kinds_, schedule_.ranks(), Cluster::token(fault.rank), cluster_->tap(fault.rank).captured());
   if (!message) return;
+  has_forged_ = true;
   if (fault.kind == Fault::Kind::flip_any) anything_goes_ = true;
   if (fault.kind == Fault::Kind::flip_signature) harm(fault.rank);
   // A message comes in a buffer of its own size, so that reading past it is found out.

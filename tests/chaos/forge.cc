@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chaos/forge.h"
 
+#include <iterator>
+
 #include "chaos/dice.h"
 #include "wire/header.h"
 
@@ -32,7 +34,7 @@ Captured random_fields(Dice& dice, std::uint32_t token) {
   header.sequence = number();
   header.chunk = dice.one_in(2) ? 1000 + number() % 1000 : static_cast<std::uint32_t>(dice.next());
   header.signature.count = number();
-  return with_header({0, {}, random_bytes(dice, dice.below(200))}, header);
+  return with_header({no_rank, {}, random_bytes(dice, dice.below(200))}, header);
 }
 
 void cut(Dice& dice, std::vector<std::byte>& bytes) { bytes.resize(dice.below(bytes.size())); }
@@ -64,11 +66,31 @@ Captured flip_any(Dice& dice, Captured message) {
   return message;
 }
 
+// What could be believed but for where it comes from: what a rank might say next, of another's endpoint. An abort names
+// nobody, and comes again as it was.
+Captured from_another(Dice& dice, Captured message, wire::Header header, std::uint32_t ranks) {
+  constexpr MessageType of_members[] = {MessageType::push, MessageType::leave, MessageType::cancel};
+  constexpr MessageType of_processes[] = {MessageType::goodbye, MessageType::shutdown, MessageType::pong};
+  const Rank source = message.source;
+  message.source = static_cast<Rank>((static_cast<std::uint32_t>(source) + dice.between(1, ranks - 1)) % ranks);
+  if (header.type == MessageType::abort || dice.one_in(4)) return message;
+  if (dice.one_in(3)) {
+    header.type = of_processes[dice.below(std::size(of_processes))];
+    header.chunk = static_cast<std::uint32_t>(source);
+  } else {
+    if (header.type == MessageType::push) header.type = of_members[dice.below(std::size(of_members))];
+    header.sequence += static_cast<std::uint32_t>(dice.below(2));
+    if (header.type == MessageType::push || header.type == MessageType::result || header.type == MessageType::exchange)
+      message.payload = random_bytes(dice, message.payload.size());
+  }
+  return with_header(message, header);
+}
+
 std::optional<Captured> forge_from_nothing(const Fault& fault, std::uint32_t token) {
   Dice dice(fault.random);
   const std::size_t bytes = dice.one_in(2) ? wire::header_bytes : dice.below(80);
   if (fault.kind == Fault::Kind::random_bytes)
-    return Captured{0, random_bytes(dice, bytes), random_bytes(dice, dice.below(200))};
+    return Captured{no_rank, random_bytes(dice, bytes), random_bytes(dice, dice.below(200))};
   if (fault.kind == Fault::Kind::random_fields) return random_fields(dice, token);
   return std::nullopt;
 }
@@ -76,7 +98,7 @@ std::optional<Captured> forge_from_nothing(const Fault& fault, std::uint32_t tok
 // Whether the fault may send this message again.
 bool may_come_again(const Fault& fault, const Kinds& kinds, MessageType type) {
   switch (fault.kind) {
-    case Fault::Kind::wrong_token:
+    case Fault::Kind::stray:
     case Fault::Kind::flip_any:
       return true;
     case Fault::Kind::flip_signature:
@@ -91,7 +113,7 @@ bool may_come_again(const Fault& fault, const Kinds& kinds, MessageType type) {
 
 }  // namespace
 
-std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t token,
+std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t ranks, std::uint32_t token,
                               const std::vector<Captured>& captured) {
   if (auto made = forge_from_nothing(fault, token)) return made;
   if (captured.empty()) return std::nullopt;
@@ -100,7 +122,8 @@ std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint3
   wire::Header header;
   if (!wire::decode(message.header, &header) || !may_come_again(fault, kinds, header.type)) return std::nullopt;
   switch (fault.kind) {
-    case Fault::Kind::wrong_token:
+    case Fault::Kind::stray:
+      if (dice.one_in(2)) return from_another(dice, message, header, ranks);
       header.token ^= 1u << dice.below(32);
       return with_header(message, header);
     case Fault::Kind::truncate:

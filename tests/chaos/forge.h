@@ -10,8 +10,9 @@
 
 namespace hps::chaos {
 
-// What the fault sends; nothing where it has no message to start from. `token` is the receiver's.
-std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t token,
+// What the fault sends; nothing where it has no message to start from. `ranks`: of the job; `token`: the
+// receiver's.
+std::optional<Captured> forge(const Fault& fault, const Kinds& kinds, std::uint32_t ranks, std::uint32_t token,
                               const std::vector<Captured>& captured);
 
 }  // namespace hps::chaos

@@ -130,9 +130,9 @@ void choose_groups(Dice& dice, const Kinds& kinds, Schedule* schedule) {
 Fault choose_fault(Dice& dice, const Kinds& kinds, const Schedule& schedule) {
   using Kind = Fault::Kind;
   Fault fault;
-  fault.kind = dice.pick({Kind::stop, Kind::stop, Kind::slow, Kind::wrong_token, Kind::random_bytes,
-                          Kind::random_fields, Kind::truncate, Kind::duplicate, Kind::flip_signature, Kind::flip_any,
-                          Kind::cut, Kind::cut, Kind::kill, Kind::kill, Kind::goodbye});
+  fault.kind = dice.pick({Kind::stop, Kind::stop, Kind::slow, Kind::stray, Kind::random_bytes, Kind::random_fields,
+                          Kind::truncate, Kind::duplicate, Kind::flip_signature, Kind::flip_any, Kind::cut, Kind::cut,
+                          Kind::kill, Kind::kill, Kind::goodbye});
   fault.place = dice.part();
   fault.rank = dice.below(schedule.ranks());
   fault.other = (fault.rank + 1 + dice.below(std::max(schedule.ranks() - 1, 1u))) % schedule.ranks();

@@ -45,7 +45,7 @@ struct Fault {
   enum class Kind : std::uint8_t {
     stop,            // `rank` does nothing for duration_ns, or ever again
     slow,            // the rates of `rank`'s host become a tenth
-    wrong_token,     // what `rank` got once comes again, with another token
+    stray,           // what `rank` got once comes again, with another token, or changed and from another rank
     random_bytes,    // `rank` gets a message of random bytes
     random_fields,   // `rank` gets a header that decodes, with its token and with fields by chance
     truncate,        // what `rank` got once comes again, cut

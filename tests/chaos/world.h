@@ -62,6 +62,8 @@ class World {
   const std::vector<RankState>& ranks() const noexcept { return ranks_; }
   // A forged message may have changed anything: only crashes count.
   bool anything_goes() const noexcept { return anything_goes_; }
+  // Whether a rank got a message that no rank of the job should have sent.
+  bool has_forged() const noexcept { return has_forged_; }
 
  private:
   using Action = std::function<void()>;
@@ -112,6 +114,7 @@ class World {
   std::multimap<TimeNs, Action> actions_;
   std::vector<Fault> faults_;  // to come, the next one last
   bool anything_goes_ = false;
+  bool has_forged_ = false;
   bool traces_ = false;
 };
 

@@ -103,7 +103,7 @@ TEST(EngineTest, EverythingIsGivenBackWhenGroupsClose) {
     EXPECT_EQ(simulation.engine(rank).service().reserved_bytes(), 0u) << "rank " << rank;
     EXPECT_FALSE(simulation.engine(rank).retiring()) << "rank " << rank;
     EXPECT_FALSE(simulation.engine(rank).busy()) << "rank " << rank;
-    EXPECT_EQ(simulation.engine(rank).service().counters().rejected, 0u) << "rank " << rank;
+    EXPECT_EQ(simulation.engine(rank).service().counters().rejected(), 0u) << "rank " << rank;
   }
 }
 

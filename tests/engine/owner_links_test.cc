@@ -49,7 +49,8 @@ class OwnerLinksTest : public testing::Test {
   }
   bool reply(std::uint32_t handle, std::uint32_t credits, const std::string& error = {}) {
     return links_.on_join_reply(from_owner(MessageType::join_reply),
-                                wire::encode(wire::JoinReply{handle, credits, Rank{far}, error}), &refusal_);
+                                wire::encode(wire::JoinReply{handle, credits, Rank{far}, error}),
+                                &refusal_) == Rejection::none;
   }
   void let_in(std::uint32_t handle = 7, std::uint32_t credits = 2, std::uint32_t sequence = 1) {
     ASSERT_TRUE(links_.join(far, sequence).ok());
@@ -66,19 +67,19 @@ class OwnerLinksTest : public testing::Test {
   bool credit(std::uint64_t credits) {
     wire::Header header = from_owner(MessageType::credit);
     header.signature.count = credits;
-    return links_.on_credit(header);
+    return links_.on_credit(header) == Rejection::none;
   }
   bool cancelled(std::uint32_t sequence) {
     wire::Header header = from_owner(MessageType::cancel_reply);
     header.sequence = sequence;
-    return links_.on_cancel_reply(header);
+    return links_.on_cancel_reply(header) == Rejection::none;
   }
   // Whether it took the leave to push away.
   bool revoke(std::uint32_t handle) {
     wire::Header header = from_owner(MessageType::revoke);
     header.signature.count = handle;
     bool revoked = false;
-    EXPECT_TRUE(links_.on_revoke(header, &revoked));
+    EXPECT_EQ(links_.on_revoke(header, &revoked), Rejection::none);
     return revoked;
   }
   std::vector<Rank> awaited() {
@@ -258,9 +259,9 @@ TEST_F(OwnerLinksTest, TakesLeaveOfThoseWhoLetItInAndWaitsForTheirAnswer) {
   EXPECT_FALSE(links_.closed(false));
   EXPECT_TRUE(links_.closed(true)) << "in a group that has failed nobody may answer";
   EXPECT_EQ(awaited(), std::vector<Rank>{far});
-  EXPECT_TRUE(links_.on_leave_reply(from_owner(MessageType::leave_reply)));
+  EXPECT_EQ(links_.on_leave_reply(from_owner(MessageType::leave_reply)), Rejection::none);
   EXPECT_TRUE(links_.closed(false));
-  EXPECT_FALSE(links_.on_leave_reply(from_owner(MessageType::leave_reply)));
+  EXPECT_EQ(links_.on_leave_reply(from_owner(MessageType::leave_reply)), Rejection::late);
 }
 
 TEST_F(OwnerLinksTest, TakesLeaveThoughItsLeaveToPushWasRevoked) {
@@ -285,7 +286,7 @@ TEST_F(OwnerLinksTest, AnOwnerThatHasNotAnsweredIsGivenTheDescriptionAtTheEnd) {
   EXPECT_TRUE(sent(MessageType::leave).empty());
   ASSERT_TRUE(reply(7, 2));
   EXPECT_EQ(sent(MessageType::leave).size(), 1u);
-  EXPECT_TRUE(links_.on_leave_reply(from_owner(MessageType::leave_reply)));
+  EXPECT_EQ(links_.on_leave_reply(from_owner(MessageType::leave_reply)), Rejection::none);
   EXPECT_TRUE(links_.closed(false));
 }
 
@@ -315,15 +316,17 @@ TEST_F(OwnerLinksTest, MessagesOfNoOwnerDoNotFit) {
   const std::vector<std::byte> yes = wire::encode(wire::JoinReply{7, 2, 1, {}});
   bool revoked = false;
   for (std::uint32_t nobody : {1u, 4u, UINT32_MAX}) {  // itself, and none
-    EXPECT_FALSE(links_.on_join_reply(from_owner(MessageType::join_reply, nobody), yes, &refusal_));
-    EXPECT_FALSE(links_.on_leave_reply(from_owner(MessageType::leave_reply, nobody)));
-    EXPECT_FALSE(links_.on_credit(from_owner(MessageType::credit, nobody)));
-    EXPECT_FALSE(links_.on_cancel_reply(from_owner(MessageType::cancel_reply, nobody)));
-    EXPECT_FALSE(links_.on_revoke(from_owner(MessageType::revoke, nobody), &revoked));
+    EXPECT_EQ(links_.on_join_reply(from_owner(MessageType::join_reply, nobody), yes, &refusal_),
+              Rejection::unknown_rank);
+    EXPECT_EQ(links_.on_leave_reply(from_owner(MessageType::leave_reply, nobody)), Rejection::unknown_rank);
+    EXPECT_EQ(links_.on_credit(from_owner(MessageType::credit, nobody)), Rejection::unknown_rank);
+    EXPECT_EQ(links_.on_cancel_reply(from_owner(MessageType::cancel_reply, nobody)), Rejection::unknown_rank);
+    EXPECT_EQ(links_.on_revoke(from_owner(MessageType::revoke, nobody), &revoked), Rejection::unknown_rank);
   }
   EXPECT_FALSE(reply(7, 2)) << "it has not asked";
   ASSERT_TRUE(links_.join(far, 1).ok());
-  EXPECT_FALSE(links_.on_join_reply(from_owner(MessageType::join_reply), ConstBytes(yes).first(3), &refusal_));
+  EXPECT_EQ(links_.on_join_reply(from_owner(MessageType::join_reply), ConstBytes(yes).first(3), &refusal_),
+            Rejection::malformed);
   EXPECT_FALSE(links_.may_push(far));
 }
 

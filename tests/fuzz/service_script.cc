@@ -59,7 +59,7 @@ class Runner final : private MessageSink {
     if (report_.wrong.empty()) lose_everybody();
     finish_sends();
     report_.results = results;
-    report_.rejected = service_->counters().rejected;
+    report_.rejected = service_->counters().rejected();
     report_.revoked = service_->counters().revoked;
     service_.reset();
     return std::move(report_);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "util/config.h"
+#include "util/counters.h"
 
 namespace hps::info {
 namespace {
@@ -39,6 +40,16 @@ TEST_F(FactsTest, AllVariablesOfTheTableInItsOrder) {
   ASSERT_EQ(facts.variables.size(), config_variables().size());
   for (std::size_t i = 0; i < facts.variables.size(); ++i)
     EXPECT_EQ(facts.variables[i].name, config_variables()[i].name);
+}
+
+TEST_F(FactsTest, AllCountersOfTheListInItsOrder) {
+  const Facts facts = gather_facts(no_environment);
+  ASSERT_EQ(facts.counters.size(), counter_list().size());
+  for (std::size_t i = 0; i < facts.counters.size(); ++i) {
+    EXPECT_EQ(facts.counters[i].name, counter_list()[i].name);
+    EXPECT_EQ(facts.counters[i].meaning, counter_list()[i].meaning);
+    EXPECT_EQ(facts.counters[i].is_rejection, counter_list()[i].is_rejection);
+  }
 }
 
 TEST_F(FactsTest, AVariableThatIsNotSetHasItsDefault) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "plan/layout.h"
@@ -164,7 +165,7 @@ TEST_F(ServiceTest, AFirstCallFarInTheSequenceIsNotOver) {
     push(zero, 0, 1, sequence);  // now it is
     push(zero, 0, 1, sequence - 1000);
   }
-  EXPECT_EQ(service.counters().rejected, 6u);
+  EXPECT_EQ(service.counters().rejected(Rejection::late), 6u);
 }
 
 TEST_F(ServiceTest, TheGroupIsFreedWhenAllHaveLeftAndResultsAreSent) {
@@ -186,7 +187,8 @@ TEST_F(ServiceTest, TheGroupIsFreedWhenAllHaveLeftAndResultsAreSent) {
   EXPECT_EQ(service.groups(), 0u);
   EXPECT_EQ(service.reserved_bytes(), 0u);
   push(zero, 0, 1, 2);
-  EXPECT_EQ(service.counters().rejected, 1u) << "its handle is gone";
+  EXPECT_EQ(service.counters().rejected(Rejection::late), 1u) << "its handle is gone";
+  EXPECT_EQ(service.counters().joins, 2u);
 }
 
 TEST_F(ServiceTest, ContributionsThatDifferAbortTheCallOnAllMembers) {
@@ -272,7 +274,7 @@ TEST_F(TightServiceTest, AnIdleGroupGivesItsMemoryUpAndIsLetInAgain) {
   EXPECT_EQ(sent[0].header.signature.count, idle);
   EXPECT_EQ(sent[1].header.type, MessageType::join_reply);
   push_tight(idle, 0, 7);
-  EXPECT_EQ(tight.counters().rejected, 1u) << "it was sent before the member knew";
+  EXPECT_EQ(tight.counters().rejected(Rejection::late), 1u) << "it was sent before the member knew";
   // An older call than those under way.
   join_tight(1, 0, 6);
   sent = outbox.take();
@@ -299,7 +301,7 @@ TEST_F(ServiceTest, WhatAMemberPushesBeyondItsCreditsIsRejected) {
   const wire::JoinReply zero = reply_to(0);
   for (std::uint32_t sequence = 1; sequence <= zero.credits + 4; ++sequence) push(zero.handle, 0, 1, sequence);
   EXPECT_EQ(service.counters().pushes, zero.credits);
-  EXPECT_EQ(service.counters().rejected, 4u);
+  EXPECT_EQ(service.counters().rejected(Rejection::too_many), 4u);
 }
 
 // A replay, or one that was sent again because the leave to push had been revoked.
@@ -312,7 +314,7 @@ TEST_F(ServiceTest, APushToAChunkThatHasBeenSummedIsRejected) {
   push(one, 1, 2);
   EXPECT_EQ(outbox.take().size(), 2u);
   for (std::uint32_t handle : {zero, one}) push(handle, 1, 9);
-  EXPECT_EQ(service.counters().rejected, 2u);
+  EXPECT_EQ(service.counters().rejected(Rejection::late), 2u);
   push(zero, 0, 1);
   push(one, 0, 2);
   EXPECT_EQ(outbox.take().size(), 2u);
@@ -352,8 +354,73 @@ TEST_F(ServiceTest, AJoinAsTheOwnerItselfIsRefusedWithoutAnAnswer) {
   const wire::Join join{with_self.id, 0, 100, wire::hash(encoded), encoded};
   service.on_join(header(MessageType::join, 0), wire::encode(join));
   EXPECT_TRUE(outbox.take().empty()) << "an outbox sends nothing to its own process";
-  EXPECT_EQ(service.counters().rejected, 1u);
+  EXPECT_EQ(service.counters().rejected(Rejection::unknown_rank), 1u);
   EXPECT_EQ(service.reserved_bytes(), 0u);
+}
+
+// A handle that was given out once is not unknown: who was let in again may have sent under the old one before.
+TEST_F(ServiceTest, WhatIsRejectedIsCountedByReason) {
+  join(0, true);
+  const std::uint32_t zero = reply_to(0).handle;
+  const auto expect_one = [&](Rejection reason, const std::function<void()>& action) {
+    const Counters before = service.counters();
+    action();
+    EXPECT_EQ(service.counters().rejected(reason), before.rejected(reason) + 1) << static_cast<int>(reason);
+    EXPECT_EQ(service.counters().rejected(), before.rejected() + 1);
+  };
+  const std::vector<std::byte> payload(128);
+  const wire::Header right = header(MessageType::push, zero);
+  const auto push_with = [&](auto change, std::size_t bytes = 128) {
+    return [&, change, bytes] {
+      wire::Header changed = right;
+      change(changed);
+      service.on_push(changed, ConstBytes(payload).first(bytes));
+    };
+  };
+  expect_one(Rejection::unknown_group, push_with([](wire::Header& one) { one.handle = 77; }));
+  expect_one(Rejection::unknown_plan, push_with([](wire::Header& one) { one.plan = 2; }));
+  expect_one(Rejection::unknown_chunk, push_with([](wire::Header& one) { one.chunk = 2; }));
+  expect_one(Rejection::malformed, push_with([](wire::Header&) {}, 127));
+  push(zero, 0, 1);
+  expect_one(Rejection::duplicate, push_with([](wire::Header&) {}));
+  for (auto type : {MessageType::leave, MessageType::cancel}) {
+    const wire::Header unknown = header(type, 5u << 20);
+    expect_one(Rejection::unknown_group,
+               [&] { type == MessageType::leave ? service.on_leave(unknown) : service.on_cancel(unknown, {}); });
+  }
+  expect_one(Rejection::malformed,
+             [&] { service.on_join(header(MessageType::join, 0), ConstBytes(payload).first(5)); });
+  expect_one(Rejection::malformed, [&] { service.on_join(header(MessageType::join, 0), payload); });
+  expect_one(Rejection::late, [&] { join(0, true); });
+  expect_one(Rejection::unknown_rank, [&] { join(2, true); });
+  service.on_leave(header(MessageType::leave, zero));
+  expect_one(Rejection::late, push_with([](wire::Header&) {}));
+}
+
+// Neither is answered, for the member would take the answer for its own.
+TEST_F(ServiceTest, AJoinOfAnotherThanTheMemberIsRejectedOnceTheGroupIsKnown) {
+  const std::vector<std::byte> encoded = wire::encode(spec());
+  wire::Join described{{0, 1}, 0, 100, wire::hash(encoded), encoded};
+  service.on_join(header(MessageType::join, 0), wire::encode(described), 1);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 1u);
+  EXPECT_EQ(service.groups() + service.undescribed_groups(), 0u);
+  const wire::Join early{{0, 1}, 1, 101, wire::hash(encoded), {}};
+  service.on_join(header(MessageType::join, 0), wire::encode(early), 0);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 1u) << "who member 1 is, is not known yet";
+  service.on_join(header(MessageType::join, 0), wire::encode(described), 0);
+  EXPECT_EQ(service.counters().rejected(Rejection::wrong_source), 2u);
+  EXPECT_NE(reply_to(0).handle, 0u);
+  service.on_join(header(MessageType::join, 0), wire::encode(early), 1);
+  EXPECT_NE(reply_to(1).handle, 0u) << "the member itself is let in";
+}
+
+TEST_F(ServiceTest, AMemberThatIsRefusedIsCountedAsThat) {
+  join(0, true);
+  outbox.take();
+  const wire::Join other{{0, 1}, 1, 101, 12345, {}};
+  service.on_join(header(MessageType::join, 0), wire::encode(other));
+  EXPECT_EQ(service.counters().refused, 1u);
+  EXPECT_EQ(service.counters().rejected(), 0u) << "it was told why";
 }
 
 TEST_F(ServiceTest, JoinsWithoutDescriptionAreBounded) {
@@ -363,7 +430,7 @@ TEST_F(ServiceTest, JoinsWithoutDescriptionAreBounded) {
     service.on_join(header(MessageType::join, 0), wire::encode(join));
   }
   EXPECT_EQ(service.undescribed_groups(), most);
-  EXPECT_EQ(service.counters().rejected, 10u);
+  EXPECT_EQ(service.counters().rejected(Rejection::too_many), 10u);
 }
 
 }  // namespace

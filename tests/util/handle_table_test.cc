@@ -32,6 +32,20 @@ TEST(HandleTableTest, FindsNothingElse) {
   EXPECT_EQ(table.find(handle + (1u << 20)), nullptr) << "another use of the place";
 }
 
+TEST(HandleTableTest, KnowsWhatItHasGivenOut) {
+  HandleTable<int> table;
+  const std::uint32_t first = table.add(1);
+  EXPECT_TRUE(table.was_given_out(first));
+  table.remove(first);
+  EXPECT_TRUE(table.was_given_out(first)) << "it was";
+  EXPECT_FALSE(table.was_given_out(first + (1u << 20))) << "not yet";
+  const std::uint32_t second = table.add(2);
+  EXPECT_TRUE(table.was_given_out(second));
+  EXPECT_FALSE(table.was_given_out(second + (1u << 20)));
+  EXPECT_FALSE(table.was_given_out(second + 1)) << "another place";
+  for (std::uint32_t handle : {0u, 1u, UINT32_MAX}) EXPECT_FALSE(table.was_given_out(handle));
+}
+
 TEST(HandleTableTest, RemovedIsNotFoundAndNotKept) {
   HandleTable<std::shared_ptr<int>> table;
   auto value = std::make_shared<int>(5);
