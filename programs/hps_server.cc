@@ -6,6 +6,8 @@
 // It joins the job as a CPU-only rank, sums until the workers are done, and exits: 0, or 1 where it could not serve.
 #include <mpi.h>
 
+#include <cstdlib>
+
 #include "common/command_line.h"
 #include "common/mpi_program.h"
 #include "common/program_name.h"
@@ -34,15 +36,22 @@ int init_as_cpu_only() {
   return error;
 }
 
-// The exit code. HPS_Init fails on all ranks or on none, so the job can end in order. Once it has succeeded a failure
-// may leave others waiting, and only an abort is sure to end.
+// After a loss. Nobody waits for this rank any more, and workers may be saving what they have: they are not aborted.
+// MPI_Finalize would wait for who is lost.
+[[noreturn]] void leave_without_mpi(int error) {
+  hps::report_mpi_error("HPS_Finalize", error);
+  std::_Exit(1);
+}
+
+// The exit code. HPS_Init fails on all ranks or on none, so the job can end in order. Once it has succeeded, one that
+// cannot serve may leave others waiting, and only an abort is sure to end.
 int serve() {
   if (const int error = init_as_cpu_only(); error != MPI_SUCCESS) {
     hps::report_mpi_error("HPS_Init", error);
     return 1;
   }
   hps::must("HPS_Serve", HPS_Serve());
-  hps::must("HPS_Finalize", HPS_Finalize());
+  if (const int error = HPS_Finalize(); error != MPI_SUCCESS) leave_without_mpi(error);
   return 0;
 }
 
