@@ -85,6 +85,7 @@ class Output {
   void head(const std::string& text) { print(text); }
   void line(const Options& options, const Result& result) {
     print(table_line(options, result));
+    if (options.predict) print(prediction_lines(result));
     if (json_.is_open()) json_ << json_line(result) << std::endl;
   }
 

@@ -98,6 +98,8 @@ constexpr Flag flags[] = {
      [](std::string_view text, Options* o) { return parse_rate(text, &o->link_rate); }},
     {nullptr, "--vs-mpi", nullptr, nullptr, "measure MPI_Allreduce too, in turn with HPS",
      [](std::string_view, Options* o) { return o->vs_mpi = true; }},
+    {nullptr, "--predict", nullptr, nullptr, "tell what more CPU-only nodes would bring",
+     [](std::string_view, Options* o) { return o->predict = true; }},
     {nullptr, "--list", nullptr, nullptr, "show every type with the operations that it has",
      [](std::string_view, Options* o) { return (o->action = Action::list) == Action::list; }},
     {"-h", "--help", nullptr, nullptr, "show this text",

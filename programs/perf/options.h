@@ -26,6 +26,7 @@ struct Options {
   bool in_place = false;
   bool check = true;
   bool vs_mpi = false;
+  bool predict = false;
   double link_rate = 0;  // bytes a second; 0 = not given
   std::string json_file;
   bool operator==(const Options&) const = default;

@@ -53,6 +53,15 @@ std::string table_line(const Options& options, const Result& result) {
   return text + format(" %8s  %s\n", count_or("-", result.wrong).c_str(), result.algorithm);
 }
 
+std::string prediction_lines(const Result& result) {
+  const std::vector<Prediction> predictions = predict(result);
+  if (predictions.empty()) return "#   more CPU-only nodes would bring nothing\n";
+  std::string text;
+  for (const Prediction& one : predictions)
+    text += format("#   k=%d would take %.1f us, %.2f times as fast\n", one.k, one.time_us, one.speedup);
+  return text;
+}
+
 std::string json_line(const Result& result) {
   return JsonObject()
       .add("collective", json_string("allreduce_hetero"))

@@ -17,6 +17,9 @@ std::string table_head(const std::string& versions, const Options& options, cons
 // One line, '-' for what is not known.
 std::string table_line(const Options& options, const Result& result);
 
+// The lines of --predict, each begins with '#'.
+std::string prediction_lines(const Result& result);
+
 // One line of JSON without a newline; null stands for what is not known.
 std::string json_line(const Result& result);
 

@@ -8,20 +8,31 @@
 namespace hps::perf {
 namespace {
 
+double bound_factor(int n, int k) {
+  return equal_bound_factor(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(k));
+}
+
 // A rate that the user gives holds for every link and overrides what the plan knows. One worker node has no bound: it
 // needs no network.
 std::optional<double> bound_us(const Options& options, const Setting& setting, std::uint64_t bytes) {
   if (setting.n < 2) return std::nullopt;
-  if (options.link_rate > 0) {
-    const double factor =
-        equal_bound_factor(static_cast<std::uint32_t>(setting.n), static_cast<std::uint32_t>(setting.k));
-    return factor * static_cast<double>(bytes) / options.link_rate * 1e6;
-  }
+  if (options.link_rate > 0)
+    return bound_factor(setting.n, setting.k) * static_cast<double>(bytes) / options.link_rate * 1e6;
   if (setting.bound_s < 0) return std::nullopt;
   return setting.bound_s * 1e6;
 }
 
 }  // namespace
+
+std::vector<Prediction> predict(const Result& result) {
+  std::vector<Prediction> predictions;
+  if (result.n < 3 || std::string_view(result.algorithm) != "direct") return predictions;
+  for (int k = result.k + 1; k <= result.n; ++k) {
+    const double speedup = bound_factor(result.n, result.k) / bound_factor(result.n, k);
+    predictions.push_back({k, result.time.median_us / speedup, speedup});
+  }
+  return predictions;
+}
 
 double direct_wire_bytes(double bytes, int n, const std::vector<double>& shares) {
   double total = 0;

@@ -47,6 +47,18 @@ struct Result {
 
 Result make_result(const Options& options, const Setting& setting, std::uint64_t bytes, const Samples& samples);
 
+// What a job with other CPU-only nodes would take.
+struct Prediction {
+  int k = 0;
+  double time_us = 0;
+  double speedup = 1;  // over what was measured
+};
+
+// For each number of CPU-only nodes from one more than there are to as many as there are worker nodes, beyond which
+// more bring nothing: the part of the bound that was reached is reached there too, over links like these. Empty where
+// none would help: with fewer than 3 worker nodes, and for messages that do not go to owners of chunks.
+std::vector<Prediction> predict(const Result& result);
+
 // The bytes that all nodes together send for one message when every contribution goes straight to its owner and the
 // result straight back.
 double direct_wire_bytes(double bytes, int n, const std::vector<double>& shares);

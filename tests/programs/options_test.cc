@@ -42,17 +42,29 @@ TEST(OptionsTest, DefaultsAreThoseOfTheHelp) {
 }
 
 TEST(OptionsTest, EveryFlagInEverySpelling) {
-  const Options letters = parsed({"-b",          "64K",
-                                  "-e",          "2M",
-                                  "-f",          "4",
-                                  "-n",          "7",
-                                  "-w",          "0",
-                                  "-t",          "int8",
-                                  "-o",          "max",
-                                  "--in-place",  "--no-check",
-                                  "--json",      "out.json",
-                                  "--link-rate", "100mbit",
-                                  "--vs-mpi",    "allreduce_hetero"});
+  const Options letters = parsed({"-b",
+                                  "64K",
+                                  "-e",
+                                  "2M",
+                                  "-f",
+                                  "4",
+                                  "-n",
+                                  "7",
+                                  "-w",
+                                  "0",
+                                  "-t",
+                                  "int8",
+                                  "-o",
+                                  "max",
+                                  "--in-place",
+                                  "--no-check",
+                                  "--json",
+                                  "out.json",
+                                  "--link-rate",
+                                  "100mbit",
+                                  "--vs-mpi",
+                                  "--predict",
+                                  "allreduce_hetero"});
   EXPECT_EQ(letters.min_bytes, 64u << 10);
   EXPECT_EQ(letters.max_bytes, 2u << 20);
   EXPECT_EQ(letters.factor, 4u);
@@ -65,9 +77,10 @@ TEST(OptionsTest, EveryFlagInEverySpelling) {
   EXPECT_EQ(letters.json_file, "out.json");
   EXPECT_DOUBLE_EQ(letters.link_rate, 12.5e6);
   EXPECT_TRUE(letters.vs_mpi);
+  EXPECT_TRUE(letters.predict);
   const Options names = parsed({"allreduce_hetero", "--min-bytes=64K", "--max-bytes", "2M", "--factor=4",
                                 "--iterations=7", "--warmup", "0", "--datatype=int8", "--op=max", "--in-place",
-                                "--no-check", "--json=out.json", "--link-rate=100mbit", "--vs-mpi"});
+                                "--no-check", "--json=out.json", "--link-rate=100mbit", "--vs-mpi", "--predict"});
   EXPECT_EQ(names, letters);
 }
 

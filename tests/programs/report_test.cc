@@ -81,6 +81,16 @@ TEST(ReportTest, ATableLineHasAValueForEveryColumn) {
   }
 }
 
+TEST(ReportTest, EveryPredictionHasItsLine) {
+  Result result = full_result();
+  result.k = 6;
+  EXPECT_EQ(prediction_lines(result),
+            "#   k=7 would take 6603774.1 us, 1.06 times as fast\n"
+            "#   k=8 would take 6250000.4 us, 1.12 times as fast\n");
+  result.k = 8;
+  EXPECT_EQ(prediction_lines(result), "#   more CPU-only nodes would bring nothing\n");
+}
+
 TEST(ReportTest, TheHeadTellsWhatIsMeasured) {
   Options options;
   options.in_place = true;

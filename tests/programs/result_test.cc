@@ -73,6 +73,26 @@ TEST(ResultTest, TheAlgorithmIsNamedAsInTheTable) {
   EXPECT_STREQ(make_result(Options(), four_and_two(), 1024, three_calls()).algorithm, "direct");
 }
 
+TEST(ResultTest, PredictsThatTheSamePartOfTheBoundIsReached) {
+  Result result = make_result(Options(), four_and_two(), bytes, three_calls());
+  const std::vector<Prediction> predictions = predict(result);
+  ASSERT_EQ(predictions.size(), 2u);
+  EXPECT_EQ(predictions[0].k, 3);  // D = 22
+  EXPECT_NEAR(predictions[0].speedup, 22.0 / 20, 1e-12);
+  EXPECT_NEAR(predictions[0].time_us, 2000 * 20.0 / 22, 1e-9);
+  EXPECT_EQ(predictions[1].k, 4);  // D = 24
+  EXPECT_NEAR(predictions[1].time_us, 2000 * 20.0 / 24, 1e-9);
+  result.k = 4;
+  EXPECT_TRUE(predict(result).empty());
+}
+
+TEST(ResultTest, PredictsNothingWhereCpuOnlyNodesDoNotHelp) {
+  Setting setting = four_and_two();
+  setting.algorithm = "recursive_doubling";
+  EXPECT_TRUE(predict(make_result(Options(), setting, 64, three_calls())).empty());
+  EXPECT_TRUE(predict(make_result(Options(), {2, 0, 2, "direct", -1, {0.5, 0.5}}, bytes, three_calls())).empty());
+}
+
 TEST(ResultTest, MpiAndWrongOnlyWhereAskedFor) {
   Options options;
   Samples samples = three_calls();
