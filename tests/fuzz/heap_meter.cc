@@ -11,8 +11,11 @@
 #endif
 #endif
 
-#ifdef HPS_HEAP_METER
+// g++ brings the sanitizer without this header.
+#if defined(HPS_HEAP_METER) && __has_include(<sanitizer/allocator_interface.h>)
 #include <sanitizer/allocator_interface.h>
+#else
+#undef HPS_HEAP_METER
 #endif
 
 namespace hps::fuzz {
