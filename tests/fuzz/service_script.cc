@@ -326,9 +326,11 @@ class Runner final : private MessageSink {
     if (!chunks.empty()) push_chunk(group, m, chunks[skip % chunks.size()]);
   }
 
+  static bool knows_of_failure(const ScriptedGroup& group, const ScriptedMember& member) {
+    return member.cancelled == group.sequence || member.told_of_failure == group.sequence;
+  }
   static bool may_push(const ScriptedGroup& group, const ScriptedMember& member) {
-    const bool knows_of_failure = member.cancelled == group.sequence || member.told_of_failure == group.sequence;
-    return member.state == MemberState::joined && !knows_of_failure && member.waiting() < member.credits;
+    return member.state == MemberState::joined && !knows_of_failure(group, member) && member.waiting() < member.credits;
   }
 
   void push_chunk(ScriptedGroup& group, std::uint32_t m, std::uint64_t chunk) {
@@ -521,7 +523,8 @@ class Runner final : private MessageSink {
 
   void apply(ScriptedGroup& group, ScriptedMember& member, Effect effect) {
     if (effect == Effect::none && !group.tainted) return;
-    if (effect == Effect::spoils) {
+    // One that comes after the member's own cancel is given back by nothing.
+    if (effect == Effect::spoils && !knows_of_failure(group, member)) {
       group.spoiled = true;
       ++member.pushes[group.sequence];
     } else {
