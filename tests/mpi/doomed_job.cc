@@ -90,6 +90,7 @@ bool is_doomed(const Plot& plot, int rank, int call) {
   return call == doomed_call && (plot.how == "kill" || plot.how == "stop");
 }
 
+// As the timer does for signals: the pause is the time into the call, and nothing depends on its length.
 void abort_in_a_moment() {
   std::thread([] {
     std::this_thread::sleep_for(std::chrono::microseconds(into_the_call_us));
