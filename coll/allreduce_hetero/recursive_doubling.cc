@@ -46,7 +46,7 @@ class RecursiveDoubling final : public Operation {
 
   bool on_exchange(std::uint32_t member, std::uint32_t step, ConstBytes payload) override {
     if (ended() || !is_expected(member, step) || payload.size() != step_bytes(step)) return false;
-    if (find(member, step) != nullptr) return false;
+    if (has_come(member, step)) return false;
     arrived_.push_back({member, step, payload.data(), {}});
     advance();
     if (!ended()) keep_latest(payload);
@@ -60,6 +60,10 @@ class RecursiveDoubling final : public Operation {
     std::uint32_t step;
     const std::byte* value;  // the message's own bytes while it is told, then those kept; nullptr once it is used
     std::unique_ptr<std::byte[]> kept;
+
+    bool is(std::uint32_t of_member, std::uint32_t of_step) const noexcept {
+      return member == of_member && step == of_step;
+    }
   };
 
   const std::vector<std::uint32_t>& leaders() const noexcept { return membership_.place().leaders; }
@@ -101,13 +105,12 @@ class RecursiveDoubling final : public Operation {
 
   Arrived* find(std::uint32_t member, std::uint32_t step) noexcept {
     for (Arrived& one : arrived_) {
-      if (one.member == member && one.step == step) return &one;
+      if (one.is(member, step)) return &one;
     }
     return nullptr;
   }
   bool has_come(std::uint32_t member, std::uint32_t step) const noexcept {
-    return std::any_of(arrived_.begin(), arrived_.end(),
-                       [&](const Arrived& one) { return one.member == member && one.step == step; });
+    return std::any_of(arrived_.begin(), arrived_.end(), [&](const Arrived& one) { return one.is(member, step); });
   }
 
   // What the latest message brought is used later. It does not stay where there is no memory to keep it.
