@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace hps::test {
 namespace {
@@ -27,7 +28,8 @@ std::atomic<int> failure_count = 0;
 bool test_skipped = false;
 MPI_Comm verdict_comm = MPI_COMM_WORLD;
 thread_local std::string where;
-char hang_message[1024];  // kept ready, for a signal handler may not allocate
+std::mutex hang_message_mutex;  // between threads of the test
+char hang_message[1024];        // kept ready, for a signal handler may not allocate
 
 void say_where_it_hangs(int) {
   if (write(STDERR_FILENO, hang_message, std::strlen(hang_message)) < 0) _exit(failed);
@@ -36,6 +38,7 @@ void say_where_it_hangs(int) {
 
 // The steps of other threads count as progress too.
 void begin_step() {
+  const std::lock_guard<std::mutex> lock(hang_message_mutex);
   std::snprintf(hang_message, sizeof hang_message, "rank %d: no progress for %u s at: %s\n", world_rank(), step_seconds,
                 where.c_str());
   alarm(step_seconds);
