@@ -3,6 +3,7 @@
 // ranks then compute from the plan is integers.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,23 +17,35 @@
 namespace hps {
 namespace {
 
-// Chunk size and window were measured with UCX active messages over TCP, as percent of the bound. With n = 8, k = 4 at
-// 100 Mbit/s, 16 KB chunks reach 98 % with a window of 12 to 24; more in flight overflows the queue at an owner's port
-// (16 KB x 64: 56 %; 32 KB at any window: 80 to 96 %). At 5 Gbit/s the cost of a message decides, and 16 KB reach
-// 92 to 97 % where 60 KB reach 99 %. 60 KB is the largest round size that UCX sends over TCP in one piece (62 KB).
-constexpr std::uint32_t slow_link_chunk_bytes = 16384;
-constexpr std::uint32_t fast_link_chunk_bytes = 61440;
-constexpr double slow_link_rate = 62.5e6;  // 500 Mbit/s
-constexpr double fast_link_rate = 125e6;   // 1 Gbit/s
+// Chunk size and window were measured with UCX active messages over TCP, 8 workers, as percent of the bound. At 100
+// Mbit/s 16 KB chunks reach 98 % with a window of 12 to 24; more in flight overflows the queue at an owner's port (16
+// KB x 64: 56 %; 32 KB at any window: 80 to 96 %). A port's queue holds some milliseconds of its rate, so chunks shrink
+// on slower links: at 20 Mbit/s 16 KB x 16 reach 54 % and 8 KB x 16 98 %. At 5 Gbit/s the cost of a message decides,
+// and 16 KB reach 92 to 97 % where 60 KB reach 99 %, the largest round size that UCX sends over TCP in one piece.
+struct ChunkAtRate {
+  double rate = 0;  // bytes a second
+  std::uint32_t bytes = 0;
+};
+constexpr ChunkAtRate chunks_by_rate[] = {
+    {1.25e6, 4096},   // 10 Mbit/s and less
+    {2.5e6, 8192},    // 20 Mbit/s
+    {12.5e6, 16384},  // 100 Mbit/s
+    {62.5e6, 16384},  // 500 Mbit/s
+    {100e6, 61440},   // 800 Mbit/s
+};
+constexpr std::uint32_t chunk_at_unknown_rate = 16384;
+constexpr double fast_link_rate = 100e6;  // 1 Gbit/s, less what lower layers add, for a rate may be measured
 // Short messages are cut finer, so that all owners take part, down to an eighth of a chunk (2 KB, on fast links 7.5
 // KB): about there handling a message costs as much as sending it, and more messages gain nothing.
 constexpr std::uint32_t shortest_chunk_bytes = 2048;
 constexpr std::uint32_t shortest_chunk_part = 8;
 constexpr std::uint32_t least_window = 16;
 constexpr std::uint32_t largest_window = 32;
-// At 1 Gbit/s and more, with workers and CPU-only nodes both owning chunks, 60 KB x 32 over groups of 12 reach 98.8 %
-// and x 16 only 94 %: two to three groups are needed in flight.
-constexpr std::uint32_t largest_fast_window = 64;
+// Fast links with CPU-only nodes take more. Groups of 12 (k = 4): 60 KB x 32 reach 98 % and x 16 94 % at 1 and 5
+// Gbit/s; at 10 Gbit/s x 24 reach 92.8, x 64 93.2, x 96 94.8 %. Groups of 16 (k = 8): at 5 Gbit/s x 16 reach 95, x
+// 24 98.6 %.
+constexpr std::uint32_t largest_fast_window = 128;
+constexpr double rate_of_two_groups = 312.5e6;  // 2.5 Gbit/s: more groups above
 
 constexpr std::uint32_t chunk_multiple = 64;
 
@@ -114,17 +127,27 @@ double pace(const Plan& plan) {
   return slowest;
 }
 
+// Between the rates of the table in proportion.
 std::uint32_t default_chunk_bytes(double rate, std::uint32_t max_chunk_bytes) {
-  const double part = std::clamp((rate - slow_link_rate) / (fast_link_rate - slow_link_rate), 0.0, 1.0);
-  const double bytes = slow_link_chunk_bytes + part * (fast_link_chunk_bytes - slow_link_chunk_bytes);
+  double bytes = rate > 0 ? chunks_by_rate[0].bytes : chunk_at_unknown_rate;
+  for (std::size_t i = 1; i < std::size(chunks_by_rate); ++i) {
+    const ChunkAtRate& slower = chunks_by_rate[i - 1];
+    const ChunkAtRate& faster = chunks_by_rate[i];
+    if (rate < slower.rate) break;
+    const double part = std::min((rate - slower.rate) / (faster.rate - slower.rate), 1.0);
+    bytes = slower.bytes + part * (static_cast<double>(faster.bytes) - slower.bytes);
+  }
   const std::uint32_t most = std::min(static_cast<std::uint32_t>(bytes), max_chunk_bytes);
   return most - most % chunk_multiple;
 }
 
 std::uint32_t default_window(const Plan& plan, std::uint32_t group, double rate) {
-  const bool fast = rate >= fast_link_rate && plan.n > 2 && plan.k > 0 && plan.k < plan.n;
-  if (!fast) return std::clamp(group, least_window, largest_window);
-  return std::clamp(group < largest_fast_window ? 2 * group : group, largest_window, largest_fast_window);
+  const bool fast = rate >= fast_link_rate && plan.n > 2 && plan.k > 0;
+  if (!fast || group >= largest_fast_window) return std::clamp(group, least_window, largest_window);
+  if (plan.k >= plan.n) return std::clamp(group + group / 2, least_window, largest_fast_window);
+  const double groups = 2 * std::max(1.0, rate / rate_of_two_groups);
+  const double wanted = std::min(groups * group, static_cast<double>(largest_fast_window));
+  return std::max(static_cast<std::uint32_t>(wanted), largest_window);
 }
 
 // Chunk sizes, window and rotation.

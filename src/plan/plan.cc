@@ -79,6 +79,13 @@ Status check_sizes(const Plan& plan) {
 
 }  // namespace
 
+std::uint64_t Plan::least_memory_bytes(std::uint32_t members) const noexcept {
+  std::uint64_t most = 0;
+  for (std::uint32_t owner = 0; owner < owners.size(); ++owner)
+    most = std::max(most, std::uint64_t{least_credits(owner)} * (std::uint64_t{members} + 1) * chunk_bytes);
+  return most;
+}
+
 bool Plan::operator==(const Plan& other) const {
   return number == other.number && n == other.n && k == other.k && nodes == other.nodes && owners == other.owners &&
          chunk_bytes == other.chunk_bytes && min_chunk_bytes == other.min_chunk_bytes && window == other.window &&

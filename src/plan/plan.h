@@ -104,6 +104,13 @@ class Plan {
     return sequence_.most_in_span(owner, span);
   }
 
+  // The least pushes of each member that an owner must be able to keep; and the memory, at most, that the group takes
+  // so at any owner, where it has so many members.
+  std::uint32_t least_credits(std::uint32_t owner) const noexcept {
+    return std::max(most_in_span(owner, rotation), 1u);
+  }
+  std::uint64_t least_memory_bytes(std::uint32_t members) const noexcept;
+
   // The bound in seconds for `bytes` bytes; 0 where n = 1, for there is no network; else negative where a rate is
   // unknown.
   double bound_seconds(double bytes) const;

@@ -113,6 +113,9 @@ TEST(MakePlan, IsDeterministic) {
 
 TEST(MakePlan, ChunksGrowWithTheRate) {
   EXPECT_EQ(test_plan(8, 4).chunk_bytes, 16384u);
+  EXPECT_EQ(test_plan(8, 4, 1e6).chunk_bytes, 4096u);
+  EXPECT_EQ(test_plan(8, 4, 2.5e6).chunk_bytes, 8192u);
+  EXPECT_EQ(test_plan(8, 4, 7.5e6).chunk_bytes, 12288u);
   EXPECT_EQ(test_plan(8, 4, 12.5e6).chunk_bytes, 16384u);
   EXPECT_EQ(test_plan(8, 4, 62.5e6).chunk_bytes, 16384u);
   EXPECT_EQ(test_plan(8, 4, 125e6).chunk_bytes, 61440u);
@@ -131,7 +134,7 @@ TEST(MakePlan, TheSlowestWorkerSetsTheChunkSize) {
   std::vector<PlanNode> nodes = test_nodes(4, 2, 1e9);
   nodes[5].rate = 1e7;
   EXPECT_EQ(made_of(nodes).chunk_bytes, 61440u);
-  nodes[2].rate = 1e7;
+  nodes[2].rate = 5e7;
   EXPECT_EQ(made_of(nodes).chunk_bytes, 16384u);
 }
 
@@ -153,7 +156,7 @@ TEST(MakePlan, WindowsHoldTheGroup) {
         const Plan plan = test_plan(n, k, rate);
         ASSERT_EQ(plan.rotation, std::min(n + k, plan.window));
         ASSERT_GE(plan.window, 16u);
-        ASSERT_LE(plan.window, 64u);
+        ASSERT_LE(plan.window, 128u);
       }
     }
   }
@@ -165,7 +168,10 @@ TEST(MakePlan, DefaultWindows) {
   EXPECT_EQ(test_plan(64, 64).window, 32u);
   EXPECT_EQ(test_plan(8, 4, 125e6).window, 32u) << "fast links need two to three groups where both kinds own chunks";
   EXPECT_EQ(test_plan(16, 8, 125e6).window, 48u);
-  EXPECT_EQ(test_plan(8, 8, 125e6).window, 16u);
+  EXPECT_EQ(test_plan(8, 4, 625e6).window, 48u);
+  EXPECT_EQ(test_plan(8, 4, 1.25e9).window, 96u);
+  EXPECT_EQ(test_plan(32, 16, 1.25e9).window, 128u);
+  EXPECT_EQ(test_plan(8, 8, 125e6).window, 24u);
   EXPECT_EQ(test_plan(8, 0, 125e6).window, 16u);
   EXPECT_EQ(made_of(test_nodes(6, 0, 0, 4)).rotation, 24u) << "owners count where they are more than nodes";
 }
