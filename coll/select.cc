@@ -31,6 +31,7 @@ std::unique_ptr<Operation> make(Algorithm algorithm, Membership& membership, con
 std::unique_ptr<Operation> make_allreduce_hetero(Membership& membership, const Arguments& arguments) {
   using namespace allreduce_hetero;
   const std::optional<Algorithm> algorithm = choose(membership, arguments);
+  if (algorithm && membership.awaits_plan()) return make_held(membership, arguments);
   if (algorithm && membership.self()) return make(*algorithm, membership, arguments);
   if (algorithm && summed_by(*algorithm) == SummedBy::owners) return make_serve(membership, arguments);
   return make_local_copy(membership, arguments);

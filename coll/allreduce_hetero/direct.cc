@@ -38,6 +38,7 @@ class Direct final : public Operation, private LocalCall {
     push_more();
   }
 
+  bool reaches_all() const noexcept override { return true; }
   void on_progress() override { push_more(); }
 
   bool on_result(const wire::Header& header, ConstBytes payload) override {
@@ -72,7 +73,10 @@ class Direct final : public Operation, private LocalCall {
 
  private:
   // The service of this process has summed a chunk that this process owns.
-  void on_chunk_summed(std::uint64_t chunk, ConstBytes result) override { accept(chunk, result); }
+  void on_chunk_summed(std::uint64_t chunk, ConstBytes result) override {
+    if (LocalCall::renews) membership_.hear_of_renewal(Operation::sequence());
+    accept(chunk, result);
+  }
   void on_aborted(const Status& why) override { Operation::fail(why); }
 
   // All owners that this message needs, at once: one round trip instead of one each.
@@ -85,6 +89,7 @@ class Direct final : public Operation, private LocalCall {
     LocalCall::sequence = Operation::sequence();
     LocalCall::signature = Operation::signature();
     LocalCall::input = arguments_.send;
+    LocalCall::renews = membership_.asks_for_renewal(Operation::sequence());
     std::uint64_t chunks_left = 0;
     return membership_.post(*this, &chunks_left);
   }

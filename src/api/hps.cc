@@ -31,18 +31,6 @@ Status check_mpi(const char* function) {
   return {Code::not_initialized, std::string(function) + " was called before MPI_Init or after MPI_Finalize"};
 }
 
-Status run(hps::Group& group, hps::Operation* operation) {
-  hps::Membership& membership = group.membership();
-  hps::Driver& driver = group.runtime().driver();
-  hps::Driver::Lock lock = driver.lock();
-  membership.start(*operation);
-  driver.wait(
-      lock, [&] { return operation->done(); }, group.runtime().mpi_hook());
-  membership.finish(*operation);
-  if (!operation->status().ok()) driver.nudge();  // other ranks are told
-  return operation->status();
-}
-
 // A call that fails here before it starts takes its number too, and the other ranks are told. Of a CPU-only rank they
 // need not be: what it sums, it sums without its caller.
 Status refuse(hps::Group& group, const Status& why) {
@@ -57,6 +45,27 @@ Status refuse(hps::Group& group, const Status& why) {
   return why;
 }
 
+// Made under the lock that it is started under: what it does follows from the plan, which may change when the lock is
+// free.
+Status run(hps::Group& group, const hps::allreduce_hetero::Arguments& arguments) {
+  hps::Membership& membership = group.membership();
+  hps::Driver& driver = group.runtime().driver();
+  hps::Driver::Lock lock = driver.lock();
+  std::unique_ptr<hps::Operation> operation;
+  try {
+    operation = hps::make_allreduce_hetero(membership, arguments);
+  } catch (const std::bad_alloc&) {
+    lock.unlock();
+    return refuse(group, {Code::no_memory, "no memory for the call"});
+  }
+  membership.start(*operation);
+  driver.wait(
+      lock, [&] { return operation->done(); }, group.runtime().mpi_hook());
+  membership.finish(*operation);
+  if (!operation->status().ok()) driver.nudge();  // other ranks are told
+  return operation->status();
+}
+
 Status allreduce_hetero(const hps::api::AllreduceCall& call, MPI_Comm comm) {
   HPS_RETURN_IF_ERROR(check_mpi("HPS_Allreduce_hetero"));
   hps::Group* group = nullptr;
@@ -64,13 +73,7 @@ Status allreduce_hetero(const hps::api::AllreduceCall& call, MPI_Comm comm) {
   hps::allreduce_hetero::Arguments arguments;
   const Status checked = hps::api::to_arguments(call, group->is_cpu_only(), &arguments);
   if (!checked.ok()) return refuse(*group, checked);
-  std::unique_ptr<hps::Operation> operation;
-  try {
-    operation = hps::make_allreduce_hetero(group->membership(), arguments);
-  } catch (const std::bad_alloc&) {
-    return refuse(*group, {Code::no_memory, "no memory for the call"});
-  }
-  return run(*group, operation.get());
+  return run(*group, arguments);
 }
 
 MPI_Datatype half_type(const char* function, hps::Datatype datatype) {
@@ -91,6 +94,7 @@ Status get_plan(MPI_Comm comm, MPI_Count bytes, HPS_Plan* told, int max_shares, 
             "max_shares is " + std::to_string(max_shares) + (max_shares < 0 ? "" : " and shares is NULL")};
   hps::Group* group = nullptr;
   HPS_RETURN_IF_ERROR(process().group_of(comm, &group));
+  const hps::Driver::Lock lock = group->runtime().driver().lock();
   const hps::Plan& plan = group->membership().plan();
   told->number = plan.number;
   told->n = static_cast<int>(plan.n);

@@ -24,6 +24,9 @@ bool is_needed(MessageType type) {
     case MessageType::report:
     case MessageType::ping:
     case MessageType::pong:
+    case MessageType::measure:
+    case MessageType::train:
+    case MessageType::measured:
       return false;
     default:
       return true;
@@ -56,6 +59,7 @@ Engine::Engine(const EngineOptions& options, Transport& transport)
       transport_(transport),
       service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this),
       liveness_(options.self, options.timeout_ns, *this),
+      prober_(options.self, *this, options.log),
       shutdown_(options.self, *this, liveness_) {
   transport_.set_handler(*this);
 }
@@ -71,7 +75,8 @@ void Engine::add_peer(Rank peer, std::uint32_t token) {
 Membership* Engine::add_group() {
   const std::uint32_t handle = handles_.add(nullptr);
   if (handle == 0) return nullptr;
-  const MembershipContext context{options_.self, *this, service_, liveness_, lost_peers_, options_.watch, options_.log};
+  const MembershipContext context{options_.self, now_,        *this,          service_,    liveness_,
+                                  prober_,       lost_peers_, options_.watch, options_.log};
   groups_.push_back(std::make_unique<Membership>(context, handle));
   *handles_.find(handle) = groups_.back().get();
   return groups_.back().get();
@@ -180,6 +185,9 @@ Rank Engine::sender_named_in(const wire::Header& header, ConstBytes payload) {
     case MessageType::goodbye_reply:
     case MessageType::ping:
     case MessageType::pong:
+    case MessageType::measure:
+    case MessageType::train:
+    case MessageType::measured:
       return static_cast<Rank>(header.chunk);
     case MessageType::inquiry:
     case MessageType::report:
@@ -211,6 +219,8 @@ Rejection Engine::dispatch(Rank source, const wire::Header& header, ConstBytes p
     case MessageType::goodbye_reply:
     case MessageType::ping:
     case MessageType::pong:
+    case MessageType::measure:
+    case MessageType::train:
       return is_known(header.chunk) ? on_message_of_process(header, payload) : Rejection::unknown_rank;
     default:
       Membership** membership = handles_.find(header.handle);
@@ -227,6 +237,10 @@ Rejection Engine::on_message_of_process(const wire::Header& header, ConstBytes p
     case MessageType::goodbye:
     case MessageType::goodbye_reply:
       return on_goodbye(header);
+    case MessageType::measure:
+      return prober_.on_order(header, payload);
+    case MessageType::train:
+      return prober_.on_train(header, payload);
     default:
       return liveness_.on_message(header) ? Rejection::none : Rejection::late;
   }
@@ -305,7 +319,9 @@ void Engine::lose(const Loss& loss) {
   else
     options_.log.debug(status.to_string());
   lost_peers_.emplace(peer, LostPeer{status, ended});
-  shutdown_.on_peer_gone(peer, state.ended ? Status() : status);
+  // CPU-only ranks may have met for no more than measuring their links; each ends when the workers are done.
+  const bool matters = !ended || shutdown_.is_worker(peer);
+  shutdown_.on_peer_gone(peer, state.ended || !matters ? Status() : status);
   if (ended) service_.on_peer_ended(peer, status);
   if (!ended) service_.on_peer_failed(peer, status);
   for (auto* groups : {&groups_, &retired_}) {
@@ -368,7 +384,26 @@ TimeNs Engine::look_for_parting_members(TimeNs now) {
   return parting_looks_.next_ns();
 }
 
+// To the groups that gave the orders.
+void Engine::tell_measured(TimeNs now) {
+  for (const Prober::Result& result : prober_.step(now)) {
+    wire::Header header;
+    header.type = MessageType::measured;
+    header.handle = result.client.handle;
+    header.sequence = result.client.order;
+    header.chunk = static_cast<std::uint32_t>(options_.self);
+    std::vector<std::byte> payload = wire::encode(result.measured);
+    if (result.client.rank == options_.self) {
+      const Rejection why = dispatch(options_.self, header, payload);
+      if (why != Rejection::none) service_.counters().reject(why);
+    } else if (const Status sent = send_copy(result.client.rank, header, std::move(payload)); !sent.ok()) {
+      options_.log.debug("could not tell what was measured: " + sent.to_string());
+    }
+  }
+}
+
 TimeNs Engine::work(TimeNs now) {
+  tell_measured(now);
   if (now >= liveness_.next()) find_silent_peers(now);
   if (!lost_.empty()) tell_lost_peers();
   service_.sum_ready();
@@ -390,7 +425,7 @@ void Engine::log_counters() const {
 }
 
 bool Engine::busy() const noexcept {
-  return owned_sends_ != 0 || service_.sending() ||
+  return owned_sends_ != 0 || service_.sending() || prober_.busy() ||
          std::any_of(groups_.begin(), groups_.end(), [](const auto& group) { return group->active(); });
 }
 

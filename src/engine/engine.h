@@ -13,6 +13,7 @@
 
 #include "engine/liveness.h"
 #include "engine/membership.h"
+#include "engine/prober.h"
 #include "engine/shutdown.h"
 #include "summation/service.h"
 #include "transport/outbox.h"
@@ -104,6 +105,7 @@ class Engine final : public TransportHandler, private Outbox {
   Status send_goodbye(wire::MessageType type, Rank to);
   bool is_known(std::uint32_t rank) const noexcept { return rank < peers_.size() && peers_[rank].token != 0; }
   TimeNs work(TimeNs now);
+  void tell_measured(TimeNs now);
   void find_silent_peers(TimeNs now);
   TimeNs look_for_parting_members(TimeNs now);
   TimeNs look_for_not_heard(TimeNs now);
@@ -117,6 +119,7 @@ class Engine final : public TransportHandler, private Outbox {
   std::vector<Peer> peers_;  // by rank
   Service service_;
   Liveness liveness_;
+  Prober prober_;
   Shutdown shutdown_;
   std::map<Rank, LostPeer> lost_peers_;
   Interval parting_looks_;

@@ -21,26 +21,23 @@ Rejection verdict_of(const Operation& operation, bool was_taken) {
 }  // namespace
 
 Membership::Membership(const MembershipContext& context, std::uint32_t handle)
-    : context_(context),
-      handle_(handle),
-      links_(context.self, handle, context.outbox, context.log),
-      referee_(context.watch.referee) {}
+    : context_(context), handle_(handle), referee_(context.watch.referee) {}
 
 Membership::~Membership() = default;
 
 Status Membership::open(wire::GroupSpec spec, std::vector<std::uint32_t> handles, std::vector<Helper> helpers,
                         std::string name) {
   HPS_RETURN_IF_ERROR(context_.service.attach(spec));
-  spec_ = std::move(spec);
+  term_ = std::make_unique<Term>(std::move(spec), context_, handle_);
   handles_ = std::move(handles);
   helpers_ = std::move(helpers);
   name_ = std::move(name);
   for (std::uint32_t i = 0; i < members(); ++i) {
-    if (spec_.members[i] == context_.self) self_ = i;
+    if (this->spec().members[i] == context_.self) self_ = i;
   }
-  if (self_) place_ = place_of(*self_, spec_.layout);
-  links_.open(spec_, self_);
-  referee_.open(spec_.members);
+  if (self_) place_ = place_of(*self_, this->spec().layout);
+  links().open(this->spec(), self_);
+  referee_.open(this->spec().members);
   opened_ = true;
   for (const Kept& early : std::exchange(kept_, {})) {
     count(on_message(early.source, early.header, early.payload, early.now));
@@ -64,26 +61,28 @@ wire::Header Membership::header(MessageType type, std::uint32_t handle) const no
 
 void Membership::join(std::uint32_t owner) {
   quiet_until_ = 0;
-  if (Status sent = links_.join(owner, sequence_); !sent.ok()) fail(sent);
+  if (Status sent = links().join(owner, sequence_); !sent.ok()) fail(sent);
 }
 
 void Membership::join_all() {
   quiet_until_ = 0;
-  if (Status sent = links_.join_all(); !sent.ok()) fail(sent);
+  if (Status sent = links().join_all(); !sent.ok()) fail(sent);
 }
 
 void Membership::close() {
   if (std::exchange(closing_, true) || !opened_) return;
+  renewal_.reset();  // no call will come that waits for a plan
+  next_plan_.reset();
   quiet_until_ = 0;
-  context_.service.detach(spec_.id);
-  links_.close();
+  context_.service.detach(spec().id);
+  links().close();
 }
 
 void Membership::start(Operation& operation) {
   quiet_until_ = 0;
   operation.set_sequence(take_sequence());
   const std::uint32_t sequence = operation.sequence();
-  active_.push_back({&operation, {}, {}, false, false});
+  active_.push_back({&operation, {}, {}, false, false, operation.awaits_plan() && awaits_plan(), false});
   const Status differs = referee_.begin(sequence, operation.signature());
   const Status* known = failed_.find(sequence);
   const Status failed = known == nullptr ? Status() : *known;
@@ -94,9 +93,17 @@ void Membership::start(Operation& operation) {
     return operation.fail(failed);
   }
   if (!differs.ok()) return abort(sequence, differs);
+  if (renewal_ && !awaits_plan() && operation.reaches_all()) active_.back().renews = renewal_->policy.wants_renewal();
+  if (!active_.back().held) return begin(active_.back());
+  if (!ended_.empty()) abort(sequence, Status(ended_.front()));
+}
+
+void Membership::begin(Active& active) {
+  Operation& operation = *active.operation;
+  active.held = false;
   operation.start();
   // One that needs nobody is over, and has its result.
-  if (!ended_.empty() && !operation.ended()) return abort(sequence, Status(ended_.front()));
+  if (!ended_.empty() && !operation.ended()) return abort(operation.sequence(), Status(ended_.front()));
   deliver_kept(operation);
 }
 
@@ -105,13 +112,18 @@ void Membership::finish(Operation& operation) {
   const std::uint32_t sequence = operation.sequence();
   const Active* own = find_active(sequence);
   if (own != nullptr && !own->told && !operation.status().ok()) abort(sequence, Status(operation.status()));
+  const bool renews = own != nullptr && own->renews;
+  if (renewal_) time_end(operation);
   std::erase_if(active_, [&](const Active& active) { return active.operation == &operation; });
   std::erase_if(kept_, [&](const Kept& kept) { return is_past(kept.header.sequence); });
   referee_.end(sequence);
-  if (operation.status().ok()) return;
-  links_.cancel(sequence, operation.status(), false);
-  // An owner that ends a call knows of the members only.
-  if (self_ == 0u) tell_helpers(sequence, operation.status());
+  if (!operation.status().ok()) {
+    links().cancel(sequence, operation.status(), false);
+    // An owner that ends a call knows of the members only.
+    if (self_ == 0u) tell_helpers(sequence, operation.status());
+  }
+  if (renews) begin_renewal(sequence, operation.status().ok());
+  take_next_plan();
 }
 
 Membership::Active* Membership::find_active(std::uint32_t sequence) noexcept {
@@ -130,8 +142,9 @@ Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t
   wire::Header message = header(MessageType::push, 0);
   message.sequence = operation.sequence();
   message.chunk = static_cast<std::uint32_t>(chunk);
+  message.renews = asks_for_renewal(operation.sequence());
   message.signature = operation.signature();
-  return links_.push(owner, message, payload, &operation);
+  return links().push(owner, message, payload, &operation);
 }
 
 Status Membership::exchange(Operation& operation, std::uint32_t member, std::uint32_t step, ConstBytes payload,
@@ -140,15 +153,17 @@ Status Membership::exchange(Operation& operation, std::uint32_t member, std::uin
   message.sequence = operation.sequence();
   message.chunk = *self_ * max_steps + step;
   message.signature = operation.signature();
-  return context_.outbox.send(spec_.members[member], message, payload, completion);
+  return context_.outbox.send(spec().members[member], message, payload, completion);
 }
 
 // The rank that a message says it is from; no_rank where it names none, as an abort, or one that is not there.
-Rank Membership::sender_named_in(const wire::Header& header, ConstBytes payload) const {
+Rank Membership::sender_named_in(const wire::Header& header, ConstBytes payload) {
+  const Term* term = term_of(header.plan);
   const auto owner = [&](std::uint32_t index) {
-    return index < plan().owners.size() ? plan().owners[index].rank : no_rank;
+    if (term == nullptr || index >= term->spec.plan.owners.size()) return no_rank;
+    return term->spec.plan.owners[index].rank;
   };
-  const auto member = [&](std::uint32_t index) { return index < members() ? spec_.members[index] : no_rank; };
+  const auto member = [&](std::uint32_t index) { return index < members() ? spec().members[index] : no_rank; };
   wire::Sender sender;
   switch (header.type) {
     case MessageType::join_reply:
@@ -158,7 +173,7 @@ Rank Membership::sender_named_in(const wire::Header& header, ConstBytes payload)
     case MessageType::revoke:
       return owner(header.chunk);
     case MessageType::result:
-      return owner(plan().owner_of(header.chunk));
+      return term == nullptr ? no_rank : owner(term->spec.plan.owner_of(header.chunk));
     case MessageType::exchange:
       return member(header.chunk / max_steps);
     case MessageType::report:
@@ -176,15 +191,11 @@ Rejection Membership::on_message(Rank source, const wire::Header& header, ConstB
   if (!may_be_of(sender_named_in(header, payload), source)) return Rejection::wrong_source;
   switch (header.type) {
     case MessageType::join_reply:
-      return on_join_reply(header, payload);
     case MessageType::leave_reply:
-      return links_.on_leave_reply(header);
     case MessageType::cancel_reply:
-      return and_tell_progress(links_.on_cancel_reply(header));
     case MessageType::credit:
-      return and_tell_progress(links_.on_credit(header));
     case MessageType::revoke:
-      return on_revoke(header);
+      return on_owners_message(header, payload);
     case MessageType::result:
       return on_result(header, payload);
     case MessageType::exchange:
@@ -195,16 +206,50 @@ Rejection Membership::on_message(Rank source, const wire::Header& header, ConstB
       return on_inquiry(header, payload);
     case MessageType::report:
       return on_report(header, now);
+    case MessageType::measured:
+      return on_measured(header, payload);
+    case MessageType::new_plan:
+      return self_ == 0u ? on_plan_request(header, payload) : on_new_plan(header, payload);
     default:
       return Rejection::unexpected;
   }
 }
 
-Rejection Membership::on_join_reply(const wire::Header& header, ConstBytes payload) {
+Membership::Term* Membership::term_of(std::uint16_t plan) noexcept {
+  if (plan == term_->spec.plan.number) return term_.get();
+  const auto past =
+      std::find_if(past_.begin(), past_.end(), [&](const auto& term) { return term->spec.plan.number == plan; });
+  return past == past_.end() ? nullptr : past->get();
+}
+
+// Of a plan that was, whose owners have answered the leave, or of one that never was.
+Rejection Membership::without_term(std::uint16_t plan) const noexcept {
+  return static_cast<std::int16_t>(plan - this->plan().number) < 0 ? Rejection::late : Rejection::unknown_plan;
+}
+
+// What owners say of joining, leaving and credits. A term that is past ends with the answers to its leave.
+Rejection Membership::on_owners_message(const wire::Header& header, ConstBytes payload) {
+  Term* term = term_of(header.plan);
+  if (term == nullptr) return without_term(header.plan);
+  switch (header.type) {
+    case MessageType::join_reply:
+      return on_join_reply(*term, header, payload);
+    case MessageType::leave_reply:
+      return term->links.on_leave_reply(header);
+    case MessageType::cancel_reply:
+      return and_tell_progress(term->links.on_cancel_reply(header));
+    case MessageType::credit:
+      return and_tell_progress(term->links.on_credit(header));
+    default:
+      return on_revoke(*term, header);
+  }
+}
+
+Rejection Membership::on_join_reply(Term& term, const wire::Header& header, ConstBytes payload) {
   Status refusal;
-  const Rejection why = links_.on_join_reply(header, payload, &refusal);
+  const Rejection why = term.links.on_join_reply(header, payload, &refusal);
   if (why != Rejection::none) return why;
-  if (!refusal.ok()) refused(refusal);
+  if (!refusal.ok() && &term == term_.get()) refused(refusal);
   return closing_ ? Rejection::none : and_tell_progress(Rejection::none);
 }
 
@@ -214,9 +259,10 @@ void Membership::refused(const Status& why) {
   fail(why);
 }
 
-Rejection Membership::on_revoke(const wire::Header& header) {
+Rejection Membership::on_revoke(Term& term, const wire::Header& header) {
   bool revoked = false;
-  const Rejection why = links_.on_revoke(header, &revoked);
+  const Rejection why = term.links.on_revoke(header, &revoked);
+  revoked &= &term == term_.get();
   for (std::size_t i = 0; revoked && i < active_.size(); ++i) active_[i].operation->on_revoked(header.chunk);
   return why;
 }
@@ -234,15 +280,18 @@ Rejection Membership::and_tell_progress(Rejection why) {
 Rejection Membership::on_result(const wire::Header& header, ConstBytes payload) {
   Operation* operation = find(header.sequence);
   if (operation == nullptr) return is_past(header.sequence) ? Rejection::late : Rejection::unexpected;
-  if (header.plan != plan().number) return Rejection::unknown_plan;
+  if (header.plan != plan().number) return without_term(header.plan);
   if (header.signature != operation->signature()) return Rejection::unexpected;
   operation->count_move();
+  if (header.renews) hear_of_renewal(header.sequence);
+  if (renewal_) time_result(header.sequence);
   return verdict_of(*operation, operation->on_result(header, payload));
 }
 
 Rejection Membership::on_exchange(const wire::Header& header, ConstBytes payload) {
-  if (Operation* operation = find(header.sequence)) return deliver(*operation, header, payload);
-  if (is_past(header.sequence)) return Rejection::late;
+  const Active* active = find_active(header.sequence);
+  if (active != nullptr && !active->held) return deliver(*active->operation, header, payload);
+  if (active == nullptr && is_past(header.sequence)) return Rejection::late;
   return keep({no_rank, header, {payload.begin(), payload.end()}, 0});
 }
 
@@ -261,11 +310,11 @@ Rejection Membership::deliver(Operation& operation, const wire::Header& header, 
   const std::uint32_t member = header.chunk / max_steps;
   if (member >= members()) return Rejection::unknown_rank;
   if (header.plan != plan().number) return Rejection::unknown_plan;
-  context_.outbox.note_sender(spec_.members[member]);
+  context_.outbox.note_sender(spec().members[member]);
   operation.count_move();
   if (header.signature == operation.signature())
     return verdict_of(operation, operation.on_exchange(member, header.chunk % max_steps, payload));
-  abort(operation.sequence(), wire::mismatch(context_.self, operation.signature(), spec_.members[member],
+  abort(operation.sequence(), wire::mismatch(context_.self, operation.signature(), spec().members[member],
                                              header.signature, operation.sequence()));
   return Rejection::none;
 }
@@ -286,7 +335,7 @@ Rejection Membership::on_abort(const wire::Header& header, ConstBytes payload) {
   if (Active* active = find_active(sequence)) {
     active->told = true;
     active->operation->fail(why);
-    context_.service.cancel(spec_.id, sequence, why);
+    context_.service.cancel(spec().id, sequence, why);
   } else if (!is_past(sequence) && !failed_.add(sequence, why)) {
     return Rejection::too_many;
   }
@@ -307,7 +356,7 @@ void Membership::pass_on(std::uint32_t teller, std::uint32_t sequence, const Sta
   const std::uint32_t referee = referee_.of(sequence);
   if (referee != *self_) {
     if (teller == wire::told_by_owner)
-      tell_abort(spec_.members[referee], handles_[referee], sequence, why, wire::told_to_referee);
+      tell_abort(spec().members[referee], handles_[referee], sequence, why, wire::told_to_referee);
   } else if (std::exchange(told_all_of_, sequence) != sequence) {
     tell_members(sequence, why);
     tell_helpers(sequence, why);
@@ -319,15 +368,15 @@ void Membership::abort(std::uint32_t sequence, const Status& why) {
     active->told = true;
     active->operation->fail(why);
   }
-  context_.service.cancel(spec_.id, sequence, why);
-  links_.cancel(sequence, why, true);
+  context_.service.cancel(spec().id, sequence, why);
+  links().cancel(sequence, why, true);
   tell_members(sequence, why);
   tell_helpers(sequence, why);
 }
 
 void Membership::tell_members(std::uint32_t sequence, const Status& why) {
   for (std::uint32_t member = 0; member < members(); ++member) {
-    if (member != self_) tell_abort(spec_.members[member], handles_[member], sequence, why, wire::told_to_all);
+    if (member != self_) tell_abort(spec().members[member], handles_[member], sequence, why, wire::told_to_all);
   }
 }
 
@@ -353,22 +402,25 @@ void Membership::tell(Rank peer, const wire::Header& message, std::vector<std::b
 }
 
 bool Membership::involves(Rank peer) const noexcept {
+  if (!opened_) return false;
   const auto is_peer = [&](const PlanOwner& owner) { return owner.rank == peer; };
   const auto is_helper = [&](const Helper& helper) { return helper.rank == peer; };
-  return std::find(spec_.members.begin(), spec_.members.end(), peer) != spec_.members.end() ||
+  return std::find(spec().members.begin(), spec().members.end(), peer) != spec().members.end() ||
          std::any_of(plan().owners.begin(), plan().owners.end(), is_peer) ||
          std::any_of(helpers_.begin(), helpers_.end(), is_helper);
 }
 
 void Membership::on_peer_failed(Rank peer, const Status& why) {
+  for (const auto& term : past_) term->links.lose(peer);
   if (!involves(peer)) return;
-  links_.lose(peer);
+  links().lose(peer);
   fail(why);
 }
 
 void Membership::on_peer_ended(Rank peer, const Status& why) {
+  for (const auto& term : past_) term->links.lose(peer);
   if (!involves(peer)) return;
-  links_.lose(peer);
+  links().lose(peer);
   quiet_until_ = 0;
   ended_.push_back(why);
 }

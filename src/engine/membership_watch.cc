@@ -56,19 +56,25 @@ TimeNs Membership::look(TimeNs now) {
   for (std::size_t i = 0; i < active_.size(); ++i) next = std::min(next, watch(active_[i], now));
   const TimeNs interval_ns = context_.liveness.interval_ns();
   for (const Referee::Action& action : referee_.look(now, interval_ns)) act(action, now);
-  next = std::min({next, referee_.next(), watch_links(now)});
+  next = std::min({next, referee_.next(), watch_links(now), watch_survey(now)});
   if (is_quiet()) quiet_until_ = next;
   return next;
 }
 
 // Nothing stands still or is waited for but by calls that moved at their last look.
 bool Membership::is_quiet() const noexcept {
-  return !links_.pending() && referee_.next() == never_ns &&
+  return !links_pending() && referee_.next() == never_ns &&
          std::none_of(active_.begin(), active_.end(), [](const Active& active) { return active.reported; });
 }
 
+bool Membership::links_pending() const noexcept {
+  return links().pending() ||
+         std::any_of(past_.begin(), past_.end(), [](const auto& term) { return term->links.pending(); });
+}
+
 TimeNs Membership::watch_links(TimeNs now) {
-  if (!links_.pending()) {
+  std::erase_if(past_, [&](const auto& term) { return has_left(*term); });
+  if (!links_pending()) {
     link_looks_.stop();
     return never_ns;
   }
@@ -76,7 +82,8 @@ TimeNs Membership::watch_links(TimeNs now) {
   link_looks_.start(now, interval_ns);
   if (link_looks_.is_due(now, interval_ns)) {
     std::vector<Rank> awaited;
-    links_.add_awaited(&awaited);
+    links().add_awaited(&awaited);
+    for (const auto& term : past_) term->links.add_awaited(&awaited);
     for (Rank rank : awaited) context_.liveness.ask(rank, now);
   }
   return interval_ns == never_ns ? never_ns : link_looks_.next_ns();
@@ -102,7 +109,7 @@ TimeNs Membership::watch(Active& active, TimeNs now) {
     }
   }
   if (still_ns < options.referee.inquire_ns) return active.timer.since_ns() + options.referee.inquire_ns;
-  if (context_.service.is_deserted(spec_.id)) {
+  if (context_.service.is_deserted(spec().id)) {
     abort(operation.sequence(),
           {Code::mismatch,
            "rank " + std::to_string(context_.self) + ": its call " + std::to_string(operation.sequence()) +
@@ -110,11 +117,12 @@ TimeNs Membership::watch(Active& active, TimeNs now) {
            context_.self});
     return never_ns;
   }
-  if (interval_ns == never_ns) return never_ns;
+  const TimeNs request_ns = active.held ? request_plan(now) : never_ns;
+  if (interval_ns == never_ns) return request_ns;
   if (active.looks.is_due(now, interval_ns)) {
     for (Rank rank : awaited(operation)) context_.liveness.ask(rank, now);
   }
-  return active.looks.next_ns();
+  return std::min(active.looks.next_ns(), request_ns);
 }
 
 // A member names itself by its index; a CPU-only rank is none.
@@ -123,7 +131,7 @@ void Membership::report(std::uint32_t member, std::uint32_t sequence, const wire
   message.sequence = sequence;
   message.chunk = self_.value_or(members());
   message.signature = signature;
-  tell(spec_.members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
+  tell(spec().members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
 }
 
 Rejection Membership::on_inquiry(const wire::Header& header, ConstBytes payload) {
@@ -141,10 +149,10 @@ Rejection Membership::on_report(const wire::Header& header, TimeNs now) {
   if (!self_ || referee_.of(header.sequence) != *self_) return Rejection::unexpected;
   if (header.chunk == members()) return Rejection::none;
   if (!failure_.ok()) {
-    tell_abort(spec_.members[header.chunk], handles_[header.chunk], header.sequence, failure_, wire::told_to_all);
+    tell_abort(spec().members[header.chunk], handles_[header.chunk], header.sequence, failure_, wire::told_to_all);
     return Rejection::none;
   }
-  context_.outbox.note_sender(spec_.members[header.chunk]);
+  context_.outbox.note_sender(spec().members[header.chunk]);
   quiet_until_ = 0;
   const Status differs = referee_.on_report(header.sequence, header.chunk, header.signature, now);
   if (differs.ok()) return Rejection::none;
@@ -156,11 +164,13 @@ Rejection Membership::on_report(const wire::Header& header, TimeNs now) {
 // Whom a call waits for: owners, members, and at last its referee for what it may find.
 std::vector<Rank> Membership::awaited(const Operation& operation) const {
   std::vector<Rank> ranks;
-  links_.add_awaited(operation.sequence(), &ranks);
+  if (awaits_plan()) ranks.push_back(spec().members.front());
+  if (renewal_ && renewal_->survey) renewal_->survey->add_awaited(&ranks);
+  links().add_awaited(operation.sequence(), &ranks);
   std::vector<std::uint32_t> awaited;
   operation.add_awaited(&awaited);
   awaited.push_back(referee_.of(operation.sequence()));
-  for (std::uint32_t member : awaited) ranks.push_back(spec_.members[member]);
+  for (std::uint32_t member : awaited) ranks.push_back(spec().members[member]);
   return ranks;
 }
 
@@ -189,13 +199,13 @@ void Membership::act(const Referee::Action& action, TimeNs now) {
         if (member == self_) continue;
         wire::Header message = header(MessageType::inquiry, handles_[member]);
         message.sequence = action.sequence;
-        tell(spec_.members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
+        tell(spec().members[member], message, wire::encode(wire::Sender{context_.self, handle_}));
       }
       return;
     case Referee::Action::Kind::warn:
       return warn(action);
     case Referee::Action::Kind::look_for_lost:
-      for (Rank member : spec_.members) context_.liveness.ask(member, now);
+      for (Rank member : spec().members) context_.liveness.ask(member, now);
       for (const PlanOwner& owner : plan().owners) context_.liveness.ask(owner.rank, now);
       return;
   }
@@ -203,7 +213,7 @@ void Membership::act(const Referee::Action& action, TimeNs now) {
 
 void Membership::warn(const Referee::Action& action) {
   std::vector<Rank> missing;
-  for (std::uint32_t member : action.missing) missing.push_back(spec_.members[member]);
+  for (std::uint32_t member : action.missing) missing.push_back(spec().members[member]);
   const std::string comm = name_.empty() ? "" : " on comm " + name_;
   const std::string since = std::to_string(context_.watch.referee.warn_ns / 1'000'000'000) + " s";
   context_.log.warn(wire::describe(action.signature) + ", call " + std::to_string(action.sequence) + comm +

@@ -26,11 +26,11 @@ class Operation : public SendCompletion {
   void set_sequence(std::uint32_t sequence) noexcept { sequence_ = sequence; }
 
   // It has its result, or has failed; sends may be under way.
-  bool ended() const noexcept { return ended_; }
+  bool ended() const noexcept { return carrier_->ended_; }
   // Nothing of the call is under way any more: its buffers are the caller's again, and it may be destroyed.
-  bool done() const noexcept { return ended_ && sends_ == 0; }
+  bool done() const noexcept { return carrier_->ended_ && carrier_->sends_ == 0; }
   // How it ended; meaningless before done().
-  const Status& status() const noexcept { return status_; }
+  const Status& status() const noexcept { return carrier_->status_; }
 
   // Called by the Membership.
   virtual void start() = 0;
@@ -46,12 +46,17 @@ class Operation : public SendCompletion {
   virtual void fail(const Status& why) {
     if (!ended_) end(why);
   }
+  // Whether it is to be started only when its group has the plan that it awaits.
+  virtual bool awaits_plan() const noexcept { return false; }
+  // Whether every member's result takes messages of member 0 that go through owners, which pass on what their headers
+  // say.
+  virtual bool reaches_all() const noexcept { return false; }
   // The members whose messages it waits for now, beside what it waits for from owners.
   virtual void add_awaited(std::vector<std::uint32_t>* /*members*/) const {}
 
   // How often it has moved: the Membership counts what arrives for it.
-  std::uint64_t moves() const noexcept { return moves_; }
-  void count_move() noexcept { ++moves_; }
+  std::uint64_t moves() const noexcept { return carrier_->moves_; }
+  void count_move() noexcept { ++carrier_->moves_; }
 
   // Part of SendCompletion: for sends straight from the caller's buffers. A failed send means a lost peer, which the
   // engine tells.
@@ -61,6 +66,8 @@ class Operation : public SendCompletion {
   }
 
  protected:
+  // From now on this call is what `carrier` is.
+  void set_carrier(Operation& carrier) noexcept { carrier_ = &carrier; }
   void count_send() noexcept { ++sends_; }
   void uncount_send() noexcept { --sends_; }
   void end(const Status& status) noexcept {
@@ -70,6 +77,7 @@ class Operation : public SendCompletion {
 
  private:
   wire::Signature signature_;
+  Operation* carrier_ = this;
   std::uint32_t sequence_ = 0;
   std::uint32_t sends_ = 0;
   std::uint64_t moves_ = 0;

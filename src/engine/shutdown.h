@@ -37,6 +37,8 @@ class Shutdown {
   // The first rank of which it is known that it was lost; ok where there is none.
   const Status& loss() const noexcept { return loss_; }
 
+  bool is_worker(Rank rank) const noexcept;
+
   // A message of type shutdown. False: it does not fit.
   bool on_message(const wire::Header& header, ConstBytes payload);
   // `peer` is lost, or, where `why` is ok, has ended in good order.
@@ -45,7 +47,6 @@ class Shutdown {
   TimeNs step(TimeNs now) { return complete_ || !(serves_ || begun_) ? never_ns : work(now); }
 
  private:
-  bool is_worker(Rank rank) const noexcept;
   bool is_over(Rank worker) const noexcept { return over_.contains(worker); }
   Rank root() const noexcept;
   std::vector<Rank> missing() const;

@@ -54,20 +54,24 @@ std::vector<PlanNode> plan_nodes(const std::vector<MemberRecord>& workers, const
 
 // Runs on the group's first rank alone.
 Status make_spec(Runtime& runtime, const std::vector<MemberRecord>& records, const std::vector<MemberRecord>& pool,
-                 wire::GroupSpec* spec) {
+                 wire::GroupSpec* spec, PlanBasis* basis) {
   std::vector<MemberRecord> workers;
   std::vector<MemberRecord> cpu_only = pool;
   for (const MemberRecord& record : records) (record.role == Role::worker ? workers : cpu_only).push_back(record);
   if (workers.empty()) return {Code::invalid_comm, "the communicator holds no worker rank"};
   std::vector<std::uint32_t> node_of;
-  const std::vector<PlanNode> nodes = plan_nodes(workers, cpu_only, &node_of);
-  PlanOptions options;
+  basis->nodes = plan_nodes(workers, cpu_only, &node_of);
+  PlanOptions& options = basis->options;
   options.chunk_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(runtime.config().chunk, UINT32_MAX));
   options.window = runtime.config().window;
   options.algorithm = runtime.config().algorithm;
   options.max_chunk_bytes = static_cast<std::uint32_t>(runtime.transport().max_chunk_bytes());
-  if (const Status made = make_plan(nodes, options, &spec->plan); !made.ok())
+  basis->survey.message_bytes = std::min(options.max_chunk_bytes, wire::longest_train_message);
+  if (const Status made = make_plan(basis->nodes, options, &spec->plan); !made.ok())
     return {Code::invalid_config, "HPS_CHUNK or HPS_WINDOW does not fit this communicator: " + made.text()};
+  for (const auto& ranks : {workers, cpu_only}) {
+    for (const MemberRecord& one : ranks) basis->memory_bytes = std::min(basis->memory_bytes, one.serve_memory);
+  }
   spec->id = {records.front().rank, records.front().counter};
   for (const MemberRecord& worker : workers) spec->members.push_back(worker.rank);
   spec->layout = layout_from_nodes(node_of);
@@ -86,6 +90,11 @@ Status broadcast_spec(Runtime& runtime, MPI_Comm comm, const Status& made, wire:
   if (!error.empty()) return wire::decode_abort(error);
   HPS_RETURN_IF_ERROR(broadcast_bytes(comm, 0, runtime.waiter(), &encoded));
   return wire::decode(encoded, spec);
+}
+
+// Whether every node's rate is known, as its users have said it.
+bool is_told(const PlanBasis& basis) {
+  return std::all_of(basis.nodes.begin(), basis.nodes.end(), [](const PlanNode& node) { return node.rate > 0; });
 }
 
 std::vector<MemberRecord> pool_records(const Job* job) {
@@ -176,14 +185,16 @@ Status Group::create(Runtime& runtime, const Job* job, MPI_Comm comm, std::uniqu
   HPS_RETURN_IF_ERROR(gather_records(runtime, comm, record, &records));
   if (job == nullptr) HPS_RETURN_IF_ERROR(exchange_addresses(runtime, comm, records));
   wire::GroupSpec spec;
+  PlanBasis basis;
   Status made;
-  if (records.front().rank == runtime.self()) made = make_spec(runtime, records, pool_records(job), &spec);
+  if (records.front().rank == runtime.self()) made = make_spec(runtime, records, pool_records(job), &spec, &basis);
   HPS_RETURN_IF_ERROR(broadcast_spec(runtime, comm, made, &spec));
   if (records.front().rank == runtime.self()) runtime.log().info("comm " + name_of(comm) + ": " + spec.plan.describe());
   {
     const Driver::Lock lock = runtime.driver().lock();
     HPS_RETURN_IF_ERROR(
         membership.get()->open(std::move(spec), member_handles(records), helpers(records), name_of(comm)));
+    if (runtime.config().measure && !is_told(basis)) membership.get()->allow_renewal(std::move(basis));
   }
   // A CPU-only rank that comes to its call when the workers have left the group must find that it has served it.
   if (job == nullptr) HPS_RETURN_IF_ERROR(barrier(comm, runtime.waiter()));

@@ -14,6 +14,7 @@ MemberRecord own_record(Runtime& runtime) {
   record.token = runtime.token();
   record.address_bytes = static_cast<std::uint32_t>(runtime.transport().address().size());
   record.rate = runtime.config().link_rate;
+  record.serve_memory = runtime.config().serve_memory;
   return record;
 }
 

@@ -25,7 +25,8 @@ struct MemberRecord {
   std::uint32_t counter = 0;  // groups that this rank has begun
   std::uint32_t address_bytes = 0;
   NodeId node = 0;
-  double rate = 0;  // bytes a second; 0 = not known
+  double rate = 0;                 // bytes a second; 0 = not known
+  std::uint64_t serve_memory = 0;  // bytes
 };
 static_assert(std::is_trivially_copyable_v<MemberRecord>);
 

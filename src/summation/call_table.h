@@ -25,6 +25,7 @@ struct ServedCall {
   Chunking chunking;
   std::uint64_t left = 0;  // chunks still to be summed here
   SummedChunks summed;
+  bool renews = false;  // a member has said that the plan is looked at again afterwards
   LocalCall* local = nullptr;
 
   std::size_t chunk_bytes(std::uint64_t chunk) const noexcept {

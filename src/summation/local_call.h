@@ -17,6 +17,8 @@ class LocalCall {
   // The whole vector that this process contributes; nullptr on a CPU-only rank, which contributes nothing. Must stay
   // until the call ends.
   const std::byte* input = nullptr;
+  // Whether the group's plan is looked at again after the call: of this process's own will, or since it was heard.
+  bool renews = false;
 
   // A chunk that this process owns has been summed. `result` is the service's own memory, valid during the call.
   virtual void on_chunk_summed(std::uint64_t chunk, ConstBytes result) = 0;

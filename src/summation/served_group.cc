@@ -42,7 +42,7 @@ std::optional<std::uint32_t> ServedGroup::index_of(Rank member) const noexcept {
 
 std::uint32_t ServedGroup::least_credits() const noexcept {
   std::uint32_t credits = 0;
-  for (std::uint32_t owner : my_owners_) credits += spec_.plan.most_in_span(owner, spec_.plan.rotation);
+  for (std::uint32_t owner : my_owners_) credits += spec_.plan.least_credits(owner);
   return std::max(credits, 1u);
 }
 
@@ -166,6 +166,7 @@ void ServedGroup::on_push(std::uint32_t member, const wire::Header& header, Cons
   if (disagrees(*call, header.signature, spec_.members[member])) return;
   const Misfit wrong = misfit(*call, member, header.chunk, payload.size());
   if (wrong.reason != Rejection::none) return reject(member, header, wrong);
+  call->renews |= header.renews;
   ChunkStore::Chunk& chunk = store_.at(header.sequence, header.chunk);
   ++counters_.pushes;
   if (chunk.arrived + 1 == remote_members_ && local_ready(*call))
@@ -214,6 +215,7 @@ bool ServedGroup::begin_sum(const ServedCall& call, std::uint64_t chunk, const C
   sum->sequence = call.sequence;
   sum->chunk = chunk;
   sum->signature = call.signature;
+  sum->renews = call.renews;
   sum->bytes = call.chunk_bytes(chunk);
   for (std::uint32_t m = 0; m < members(); ++m)
     sum->inputs[m] = state.inputs[m] == nullptr ? nullptr : state.inputs[m]->data();
@@ -234,7 +236,10 @@ void ServedGroup::end_sum(const Sum& sum) {
     store_.drop(sum.sequence, sum.chunk);
     call->summed.add(sum.chunk, [this](std::uint64_t chunk) { return owns(chunk); });
     --call->left;
-    if (call->local != nullptr) call->local->on_chunk_summed(sum.chunk, {sum.result->data(), sum.bytes});
+    if (call->local != nullptr) {
+      call->local->renews |= sum.renews;
+      call->local->on_chunk_summed(sum.chunk, {sum.result->data(), sum.bytes});
+    }
     send_result(sum);
     if (call->left == 0) end_call(sum.sequence);
   }
@@ -248,6 +253,7 @@ void ServedGroup::send_result(const Sum& sum) {
   header.plan = spec_.plan.number;
   header.sequence = sum.sequence;
   header.chunk = static_cast<std::uint32_t>(sum.chunk);
+  header.renews = sum.renews;
   header.signature = sum.signature;
   for (std::uint32_t i = 0; i < members(); ++i) {
     const auto member = static_cast<std::uint32_t>((sum.chunk + i) % members());
@@ -283,6 +289,7 @@ Status ServedGroup::post(LocalCall& local, std::uint64_t* chunks_left) {
   if (disagrees(*call, local.signature, options_.self)) return *failure_of(local.sequence);
   *chunks_left = call->left;
   call->local = &local;
+  call->renews |= local.renews;
   if (local_member_) take_complete_chunks(*call);
   return {};
 }

@@ -116,6 +116,7 @@ class ServedGroup {
     std::uint32_t sequence = 0;
     std::uint64_t chunk = 0;
     wire::Signature signature;
+    bool renews = false;
     std::size_t bytes = 0;
     std::vector<const void*> inputs;  // by member
     ChunkBuffer* result = nullptr;

@@ -132,7 +132,7 @@ bool Service::is_repeated(const Entry& entry, const WaitingJoin& join) const {
 
 void Service::answer_again(const Entry& entry, const WaitingJoin& join) {
   counters_.reject(Rejection::late);
-  send_join_reply(entry.group->spec().members[join.member], join, {0, 0, options_.self, {}});
+  send_join_reply(entry, entry.group->spec().members[join.member], join, {0, 0, options_.self, {}});
 }
 
 std::string Service::join_error(const Entry& entry, const WaitingJoin& join) const {
@@ -159,7 +159,8 @@ void Service::accept(Entry& entry, const WaitingJoin& waiting) {
   handles_.remove(std::exchange(entry.handles[waiting.member], handle));
   entry.owner_index[waiting.member] = waiting.owner_index;
   entry.wanted_call = waiting.sequence;
-  send_join_reply(entry.group->spec().members[waiting.member], waiting, {handle, entry.credits, options_.self, {}});
+  send_join_reply(entry, entry.group->spec().members[waiting.member], waiting,
+                  {handle, entry.credits, options_.self, {}});
 }
 
 void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why) {
@@ -169,11 +170,13 @@ void Service::refuse(Entry& entry, const WaitingJoin& waiting, const std::string
   // Nobody to tell, or this process, which has not asked.
   if (to == no_rank || to == options_.self) return counters_.reject(Rejection::unknown_rank);
   ++counters_.refused;
-  send_join_reply(to, waiting, {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
+  send_join_reply(entry, to, waiting,
+                  {0, 0, options_.self, "rank " + std::to_string(options_.self) + " refused: " + why});
 }
 
-void Service::send_join_reply(Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply) {
+void Service::send_join_reply(const Entry& entry, Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply) {
   wire::Header header = header_of(wire::MessageType::join_reply);
+  header.plan = entry.group->spec().plan.number;
   header.handle = waiting.reply_handle;
   header.chunk = waiting.owner_index;
   // A member that cannot be reached any more is lost, and on_peer_failed tells so.
@@ -183,6 +186,7 @@ void Service::send_join_reply(Rank to, const WaitingJoin& waiting, const wire::J
 
 // For what a member that has joined, or had, is to know.
 void Service::send_to_member(Entry& entry, std::uint32_t member, wire::Header header) {
+  header.plan = entry.group->spec().plan.number;
   header.handle = entry.group->reply_handle(member);
   header.chunk = entry.owner_index[member];
   const Rank to = entry.group->spec().members[member];

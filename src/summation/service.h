@@ -123,7 +123,7 @@ class Service {
   void answer(Entry& entry);
   void accept(Entry& entry, const WaitingJoin& waiting);
   void refuse(Entry& entry, const WaitingJoin& waiting, const std::string& why);
-  void send_join_reply(Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply);
+  void send_join_reply(const Entry& entry, Rank to, const WaitingJoin& waiting, const wire::JoinReply& reply);
   void send_to_member(Entry& entry, std::uint32_t member, wire::Header header);
   void lose(Entry& entry, std::uint32_t member, const Status& why);
 

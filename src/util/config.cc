@@ -58,6 +58,12 @@ bool parse_algorithm(std::string_view text, Algorithm* value) {
   return parse_name(names, text, value);
 }
 
+constexpr Kind yes_no_kind{"yes or no"};
+bool parse_yes_no(std::string_view text, bool* value) {
+  constexpr std::pair<std::string_view, bool> names[] = {{"yes", true}, {"no", false}};
+  return parse_name(names, text, value);
+}
+
 constexpr Kind text_kind{"text"};
 bool parse_text(std::string_view given, std::string* value) {
   *value = given;
@@ -88,6 +94,7 @@ bool parse_number(std::string_view given, std::uint32_t* value) {
 bool parse_kind(const Kind&, std::string_view given, LogLevel* value) { return parse_log_level(given, value); }
 bool parse_kind(const Kind&, std::string_view given, Role* value) { return parse_role(given, value); }
 bool parse_kind(const Kind&, std::string_view given, Algorithm* value) { return parse_algorithm(given, value); }
+bool parse_kind(const Kind&, std::string_view given, bool* value) { return parse_yes_no(given, value); }
 bool parse_kind(const Kind&, std::string_view given, std::string* value) { return parse_text(given, value); }
 bool parse_kind(const Kind&, std::string_view given, double* value) { return parse_rate_or_empty(given, value); }
 bool parse_kind(const Kind& kind, std::string_view given, std::uint64_t* value) {

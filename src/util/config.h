@@ -23,6 +23,7 @@ struct Config {
   Role role = Role::worker;
   std::string node;
   double link_rate = 0;
+  bool measure = true;
   std::uint64_t chunk = 0;
   std::uint32_t window = 0;
   Algorithm algorithm = Algorithm::automatic;

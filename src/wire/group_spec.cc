@@ -91,6 +91,7 @@ std::vector<std::byte> encode(const GroupSpec& spec) {
   Writer out;
   out.put(spec.id.root);
   out.put(spec.id.counter);
+  out.put(spec.id.plan);
   out.put_count(spec.members.size());
   for (Rank member : spec.members) out.put(member);
   put_layout(out, spec.layout);
@@ -112,6 +113,7 @@ Status decode(ConstBytes bytes, GroupSpec* spec) {
   GroupSpec result;
   result.id.root = in.get<Rank>();
   result.id.counter = in.get<std::uint32_t>();
+  result.id.plan = in.get<std::uint16_t>();
   result.members.resize(in.get_count(4));
   for (Rank& member : result.members) member = in.get<Rank>();
   result.layout = get_layout(in);
@@ -122,6 +124,8 @@ Status decode(ConstBytes bytes, GroupSpec* spec) {
   if (!is_valid(result.layout, static_cast<std::uint32_t>(result.members.size())))
     return {Code::protocol, "a group description whose layout does not hold each of its members once"};
   if (Status status = result.plan.finish(); !status.ok()) return {Code::protocol, status.to_string()};
+  if (result.plan.number != result.id.plan)
+    return {Code::protocol, "a group description whose plan has another number than its name says"};
   if (result.plan.n != result.layout.nodes.size())
     return {Code::protocol, "a group description whose plan has another number of worker nodes than its layout"};
   *spec = std::move(result);

@@ -14,10 +14,12 @@
 
 namespace hps::wire {
 
-// Unique in the job: the world rank of the group's first rank, and that process's count of groups.
+// Unique in the job: the world rank of the group's first rank, that process's count of groups, and the plan's number:
+// owners take a group with another plan for another group.
 struct GroupId {
   Rank root = no_rank;
   std::uint32_t counter = 0;
+  std::uint16_t plan = 1;
   auto operator<=>(const GroupId&) const = default;
 };
 

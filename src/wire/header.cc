@@ -11,16 +11,18 @@ namespace {
 // The layout in memory is the layout on the wire: every field is aligned and hosts are little-endian (codec.h asserts
 // it).
 struct Wire {
-  std::uint8_t version, type, collective, datatype, op, zero;
+  std::uint8_t version, type, collective, datatype, op, flags;
   std::uint16_t plan;
   std::uint32_t token, handle, sequence, chunk;
   std::uint64_t count;
 };
 static_assert(sizeof(Wire) == header_bytes);
 
+constexpr std::uint8_t renews_flag = 1;
+
 bool in_range(const Wire& wire) {
   return wire.version == version && wire.type < message_types && wire.collective < collectives &&
-         wire.datatype < datatype_count && wire.op < op_count && wire.zero == 0 &&
+         wire.datatype < datatype_count && wire.op < op_count && wire.flags <= renews_flag &&
          op_supports(static_cast<Op>(wire.op), static_cast<Datatype>(wire.datatype));
 }
 
@@ -63,6 +65,7 @@ HeaderBytes encode(const Header& header) noexcept {
   wire.collective = static_cast<std::uint8_t>(header.signature.collective);
   wire.datatype = static_cast<std::uint8_t>(header.signature.datatype);
   wire.op = static_cast<std::uint8_t>(header.signature.op);
+  wire.flags = header.renews ? renews_flag : 0;
   wire.plan = header.plan;
   wire.token = header.token;
   wire.handle = header.handle;
@@ -85,6 +88,7 @@ bool decode(ConstBytes bytes, Header* header) noexcept {
   header->handle = wire.handle;
   header->sequence = wire.sequence;
   header->chunk = wire.chunk;
+  header->renews = wire.flags == renews_flag;
   header->signature = {static_cast<Collective>(wire.collective), static_cast<Datatype>(wire.datatype),
                        static_cast<Op>(wire.op), wire.count};
   return true;

@@ -7,7 +7,7 @@
 //          2  collective
 //          3  datatype
 //          4  operation
-//          5  zero
+//          5  bit 0: after this call the group's plan is looked at again; the others are zero
 //          6  plan number (16 bits)
 //          8  token of the receiving process: keeps strays out
 //         12  handle: at an owner (group, member), at a member its group
@@ -28,7 +28,7 @@
 
 namespace hps::wire {
 
-inline constexpr std::uint8_t version = 2;
+inline constexpr std::uint8_t version = 3;
 inline constexpr std::size_t header_bytes = 32;
 
 enum class MessageType : std::uint8_t {
@@ -54,8 +54,13 @@ enum class MessageType : std::uint8_t {
              // abort; empty where nobody was lost
   goodbye,   // the sender (in chunk) ends, and its connections with it
   goodbye_reply,
+  measure,   // send a train, so that the rate of a link is known. Payload: MeasureOrder. The sender is in chunk
+  train,     // one of the messages whose arrival is timed. Payload: TrainHead and filler. The sender is in chunk
+  measured,  // to the group of who gave the order. Payload: Measured. The sender is in chunk
+  new_plan,  // member 0 -> member: the plan from the call after this one on. Payload: GroupSpec; empty: as before.
+             // member -> member 0: this rank waits for it
 };
-inline constexpr std::uint8_t message_types = 19;
+inline constexpr std::uint8_t message_types = 23;
 
 enum class Collective : std::uint8_t { none, allreduce_hetero };
 inline constexpr std::uint8_t collectives = 2;
@@ -87,6 +92,7 @@ struct Header {
   std::uint32_t handle = 0;
   std::uint32_t sequence = 0;
   std::uint32_t chunk = 0;
+  bool renews = false;  // of pushes and results: the group's plan is looked at again after the call
   Signature signature;
 
   bool operator==(const Header&) const = default;

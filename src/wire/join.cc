@@ -11,6 +11,7 @@ std::vector<std::byte> encode(const Join& join) {
   Writer out;
   out.put(join.id.root);
   out.put(join.id.counter);
+  out.put(join.id.plan);
   out.put(join.member);
   out.put(join.reply_handle);
   out.put(join.spec_hash);
@@ -24,6 +25,7 @@ bool decode(ConstBytes bytes, Join* join) {
   Join result;
   result.id.root = in.get<Rank>();
   result.id.counter = in.get<std::uint32_t>();
+  result.id.plan = in.get<std::uint16_t>();
   result.member = in.get<std::uint32_t>();
   result.reply_handle = in.get<std::uint32_t>();
   result.spec_hash = in.get<std::uint64_t>();

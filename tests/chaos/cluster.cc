@@ -39,8 +39,8 @@ Cluster::Cluster(const Schedule& schedule, std::function<void(std::uint32_t rank
   std::vector<fake::HostOptions> hosts;
   for (double rate : schedule.rates) hosts.push_back({rate});
   network_ = std::make_unique<fake::Network>(schedule.network, hosts);
-  const std::uint64_t memory_bytes = schedule.tight_memory ? serve_memory_bytes() : ample_memory_bytes;
-  for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank, memory_bytes);
+  memory_bytes_ = schedule.tight_memory ? serve_memory_bytes() : ample_memory_bytes;
+  for (std::uint32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank, memory_bytes_);
   for (const auto& engine : engines_) {
     for (std::uint32_t peer = 0; peer < schedule.ranks(); ++peer)
       engine->add_peer(static_cast<Rank>(peer), token(peer));
@@ -101,6 +101,14 @@ wire::GroupSpec Cluster::spec(const std::vector<Rank>& members, std::uint32_t co
   spec.layout = layout_from_nodes(node_of);
   if (!make_plan(nodes, schedule_.plan, &spec.plan).ok()) std::abort();
   return spec;
+}
+
+PlanBasis Cluster::basis(const std::vector<Rank>& members) const {
+  std::vector<std::uint32_t> node_of;
+  PlanBasis basis{plan_nodes(members, &node_of), schedule_.plan, memory_bytes_, {}, {512, 64}};
+  basis.options.max_chunk_bytes = std::max(schedule_.plan.chunk_bytes, 2048u);
+  basis.renewal.always = true;
+  return basis;
 }
 
 }  // namespace hps::chaos

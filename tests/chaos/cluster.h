@@ -30,6 +30,8 @@ class Cluster {
 
   // How a group of these members (world ranks) is described to all.
   wire::GroupSpec spec(const std::vector<Rank>& members, std::uint32_t counter) const;
+  // What new plans of such a group are made of: after each call.
+  PlanBasis basis(const std::vector<Rank>& members) const;
 
  private:
   std::uint64_t serve_memory_bytes() const;
@@ -37,6 +39,7 @@ class Cluster {
   void add_rank(std::uint32_t rank, std::uint64_t memory_bytes);
 
   const Schedule& schedule_;
+  std::uint64_t memory_bytes_ = 0;
   const std::function<void(std::uint32_t rank)> after_step_;
   RunHash hash_;
   // Engines end first, then what they send through.

@@ -24,6 +24,8 @@ struct Kinds {
   bool replays = true;
   // Workers that end as HPS without HPS_Init does, when their own part is done.
   bool leave_early = true;
+  // Groups whose plans change between calls.
+  bool renewals = true;
 };
 
 struct NamedKind {
@@ -41,6 +43,7 @@ inline constexpr NamedKind named_kinds[] = {
     {"groups_after_loss", &Kinds::groups_after_loss},
     {"replays", &Kinds::replays},
     {"leave_early", &Kinds::leave_early},
+    {"renewals", &Kinds::renewals},
 };
 
 }  // namespace hps::chaos

@@ -167,6 +167,9 @@ Schedule make_schedule(std::uint64_t seed, const Kinds& kinds) {
   const std::uint64_t faults = dice.one_in(3) ? 0 : dice.between(1, 4);
   for (std::uint64_t i = 0; i < faults && schedule.ranks() > 1; ++i)
     schedule.faults.push_back(choose_fault(dice, kinds, schedule));
+  // Dice of their own, so that the other choices of a seed stay what they were.
+  Dice renewals(seed ^ 0x5eed);
+  for (GroupPlan& group : schedule.groups) group.renews = kinds.renewals && renewals.one_in(2);
   if (!kinds.leaks_after_failure && schedule.groups.size() > 1 && may_leak(schedule)) schedule.tight_memory = false;
   return schedule;
 }

@@ -37,6 +37,7 @@ struct GroupPlan {
   TimeNs open_at_ns = 0;                // from the start, or from the end of the group `after`
   std::int32_t after = -1;              // index of the group that must be closed before; -1 = none
   std::vector<TimeNs> open_delays_ns;   // by member
+  bool renews = false;                  // links are measured after each call, and the plan made anew where they differ
   std::vector<TimeNs> close_delays_ns;  // by member, from the end of its last call
   std::vector<CallPlan> calls;
 };

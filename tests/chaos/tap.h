@@ -106,10 +106,10 @@ class Tap final : public Transport, private TransportHandler {
                 header.sequence, header.chunk, static_cast<unsigned long long>(header.signature.count), payload.size());
   }
   static const char* name_of(wire::MessageType type) noexcept {
-    constexpr const char* names[] = {"join",         "join_reply", "leave",    "leave_reply",  "push",
-                                     "result",       "credit",     "exchange", "abort",        "cancel",
-                                     "cancel_reply", "revoke",     "inquiry",  "report",       "ping",
-                                     "pong",         "shutdown",   "goodbye",  "goodbye_reply"};
+    constexpr const char* names[] = {"join",          "join_reply", "leave", "leave_reply", "push",         "result",
+                                     "credit",        "exchange",   "abort", "cancel",      "cancel_reply", "revoke",
+                                     "inquiry",       "report",     "ping",  "pong",        "shutdown",     "goodbye",
+                                     "goodbye_reply", "measure",    "train", "measured",    "new_plan"};
     static_assert(std::size(names) == wire::message_types);
     return names[static_cast<std::size_t>(type)];
   }

@@ -145,6 +145,8 @@ void World::open_member(std::size_t group, std::uint32_t member, const wire::Gro
   groups_[group].members[member].opened = true;
   // It can fail only where a forged message has described the group before.
   if (!groups_[group].members[member].membership->open(spec, handles).ok()) return close_member(group, member);
+  if (member == 0 && schedule_.groups[group].renews)
+    groups_[group].members[0].membership->allow_renewal(cluster_->basis(schedule_.groups[group].members));
   plan_next(group, member);
 }
 

@@ -21,6 +21,8 @@ struct SimulationOptions {
   std::uint32_t cpu_only = 0;
   std::uint32_t ranks_a_node = 1;  // of workers and of CPU-only ranks
   double rate = 0;                 // of every node, bytes a second; 0 = infinitely fast and not known to the plan
+  std::vector<double> rates;       // of each node, workers' first; empty: `rate`
+  bool rates_told = true;          // to the plan; else they are measured
   fake::NetworkOptions network;
   PlanOptions plan;
   std::uint64_t serve_memory_bytes = 64u << 20;
@@ -44,6 +46,11 @@ class Simulation {
     }
   }
 
+  // Sends are told how they ended, as a transport does it before it is closed.
+  ~Simulation() { network_.run({}, network_.now() + 1'000'000'000); }
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
   std::uint32_t ranks() const { return options_.workers + options_.cpu_only; }
   std::uint32_t workers() const { return options_.workers; }
   fake::Network& network() { return network_; }
@@ -65,6 +72,8 @@ class Simulation {
     spec.layout = layout_from_nodes(nodes_of(members));
     EXPECT_TRUE(make_plan(plan_nodes(members), options_.plan, &spec.plan).ok());
     for (Membership* membership : memberships) EXPECT_TRUE(membership->open(spec, handles).ok());
+    if (!options_.rates_told)
+      memberships.front()->allow_renewal({plan_nodes(members), options_.plan, options_.serve_memory_bytes, {}, {}});
     groups_.push_back(memberships);
     return groups_.size() - 1;
   }
@@ -90,11 +99,17 @@ class Simulation {
  private:
   static std::vector<fake::HostOptions> hosts(const SimulationOptions& options) {
     const auto nodes = [&](std::uint32_t count) { return (count + options.ranks_a_node - 1) / options.ranks_a_node; };
-    return std::vector<fake::HostOptions>(nodes(options.workers) + nodes(options.cpu_only), {options.rate});
+    std::vector<fake::HostOptions> hosts(nodes(options.workers) + nodes(options.cpu_only), {options.rate});
+    for (std::size_t host = 0; host < options.rates.size(); ++host) hosts[host].rate = options.rates[host];
+    return hosts;
   }
   std::uint32_t host(std::uint32_t rank) const {
     if (rank < workers()) return rank / options_.ranks_a_node;
     return (workers() + options_.ranks_a_node - 1) / options_.ranks_a_node + (rank - workers()) / options_.ranks_a_node;
+  }
+  double told_rate(std::uint32_t host) const {
+    if (!options_.rates_told) return 0;
+    return options_.rates.empty() ? options_.rate : options_.rates[host];
   }
   void add_rank(std::uint32_t rank) {
     transports_.push_back(
@@ -119,7 +134,7 @@ class Simulation {
     const auto add = [&](std::uint32_t rank, bool cpu_only) {
       if (hosts_seen.empty() || hosts_seen.back() != host(rank)) {
         hosts_seen.push_back(host(rank));
-        nodes.push_back({cpu_only, options_.rate, {}});
+        nodes.push_back({cpu_only, told_rate(host(rank)), {}});
       }
       nodes.back().owners.push_back(static_cast<Rank>(rank));
     };

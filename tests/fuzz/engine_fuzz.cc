@@ -109,6 +109,8 @@ class Bench {
         return;
       case 6:
         return static_cast<void>(engine_.step(0));
+      case 7:
+        return new_plan();
       default:
         return message();
     }
@@ -129,6 +131,23 @@ class Bench {
     call_.reset();
   }
 
+  // As member 0 sends it, of other chunks, or with the plan as it was; for a call that may be over or not have begun.
+  void new_plan() {
+    wire::Header header;
+    header.type = wire::MessageType::new_plan;
+    header.token = my_token;
+    header.handle = membership_->handle();
+    header.sequence = sequence_ - in_.byte() % 3;
+    wire::GroupSpec next = membership_->spec();
+    const std::uint8_t what = in_.byte();
+    next.plan.chunk_bytes = 64u << (what % 3);
+    next.plan.min_chunk_bytes = 64;
+    next.plan.number = static_cast<std::uint16_t>(next.plan.number + what / 3 % 4);
+    next.id.plan = next.plan.number;
+    const auto payload = what % 5 == 0 ? std::vector<std::byte>() : wire::encode(next);
+    engine_.on_message(0, wire::encode(header), payload);
+  }
+
   void lose(Rank peer) {
     if (peer != me) engine_.on_peer_failed(peer, {Code::transport, "lost"});
   }
@@ -138,8 +157,8 @@ class Bench {
     wire::HeaderBytes bytes{};
     const ConstBytes given = in_.take_up_to(bytes.size());
     std::copy(given.begin(), given.end(), bytes.begin());
-    // From nobody knows where, if the byte that must be zero is; else from one of the ranks.
-    const Rank source = static_cast<Rank>(std::to_integer<unsigned>(bytes[5]) % (peers + 1)) - 1;
+    // From nobody knows where, if the byte of the flags says no more than those; else from one of the ranks.
+    const Rank source = static_cast<Rank>((std::to_integer<unsigned>(bytes[5]) >> 1) % (peers + 1)) - 1;
     std::vector<std::byte> payload;
     const ConstBytes rest = in_.take_up_to(2u * in_.byte());
     payload.assign(rest.begin(), rest.end());
@@ -152,14 +171,15 @@ class Bench {
     if ((right & right_form) == 0) return;
     bytes[0] = std::byte{wire::version};
     bytes[1] = std::byte{static_cast<std::uint8_t>(std::to_integer<unsigned>(bytes[1]) % wire::message_types)};
-    bytes[2] = bytes[3] = bytes[4] = bytes[5] = std::byte{0};
+    bytes[2] = bytes[3] = bytes[4] = std::byte{0};
+    bytes[5] &= std::byte{1};
     wire::Header header;
     if (!wire::decode(bytes, &header)) return;
     if ((right & right_token) != 0) header.token = my_token;
     if ((right & right_group) != 0) header.handle = membership_->handle();
     if ((right & right_member) != 0) header.handle = 1u << 20 | header.handle % 4;
     if ((right & right_call) != 0) {
-      header.plan = spec_.plan.number;
+      header.plan = membership_->plan().number;
       header.sequence = sequence_;
     }
     if ((right & right_signature) != 0)
@@ -170,14 +190,14 @@ class Bench {
   }
 
   std::size_t chunk_bytes(std::uint64_t chunk) const {
-    const Chunking chunking = spec_.plan.chunking(elements, sizeof(float));
+    const Chunking chunking = membership_->plan().chunking(elements, sizeof(float));
     return chunk < chunking.chunks ? chunking.elements(chunk, elements) * sizeof(float) : 128;
   }
 
   std::vector<std::byte> join(std::uint32_t member) const {
-    const std::vector<std::byte> encoded = wire::encode(spec_);
-    return wire::encode(
-        wire::Join{spec_.id, member, 9, wire::hash(encoded), member == 0 ? encoded : std::vector<std::byte>{}});
+    const std::vector<std::byte> encoded = wire::encode(membership_->spec());
+    return wire::encode(wire::Join{membership_->spec().id, member, 9, wire::hash(encoded),
+                                   member == 0 ? encoded : std::vector<std::byte>{}});
   }
 
   void end() {

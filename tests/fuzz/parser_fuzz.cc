@@ -12,6 +12,7 @@
 #include "wire/group_spec.h"
 #include "wire/header.h"
 #include "wire/join.h"
+#include "wire/survey.h"
 
 namespace hps::fuzz {
 namespace {
@@ -60,6 +61,15 @@ void try_join_reply(ConstBytes bytes) {
   if (accepted) require(equal(wire::encode(reply), bytes), "a reply does not encode to the bytes that it came from");
 }
 
+template <class Message>
+void try_survey(ConstBytes bytes) {
+  Message message;
+  bool accepted = false;
+  measure(bytes, bytes_for_texts, [&] { accepted = wire::decode(bytes, &message); });
+  const std::vector<std::byte> again = wire::encode(message);
+  require(!accepted || equal(again, bytes.first(again.size())), "a message does not encode to what it came from");
+}
+
 void try_abort(ConstBytes bytes) {
   Status why;
   measure(bytes, bytes_for_texts, [&] { why = wire::decode_abort(bytes); });
@@ -103,8 +113,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hps::fuzz;
   if (size == 0) return 0;
   const hps::ConstBytes bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
-  static constexpr void (*decoders[])(hps::ConstBytes) = {try_header, try_join, try_join_reply, try_abort,
-                                                          try_group_spec};
+  static constexpr void (*decoders[])(hps::ConstBytes) = {try_header,
+                                                          try_join,
+                                                          try_join_reply,
+                                                          try_abort,
+                                                          try_group_spec,
+                                                          try_survey<hps::wire::MeasureOrder>,
+                                                          try_survey<hps::wire::TrainHead>,
+                                                          try_survey<hps::wire::Measured>};
   decoders[data[0] % std::size(decoders)](bytes);
   return 0;
 }

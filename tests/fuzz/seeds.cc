@@ -6,6 +6,7 @@
 #include "wire/abort.h"
 #include "wire/header.h"
 #include "wire/join.h"
+#include "wire/survey.h"
 
 namespace hps::fuzz {
 namespace {
@@ -155,6 +156,9 @@ std::vector<Seed> parser_seeds() {
   }
   add("reply", 2, wire::encode(wire::JoinReply{1u << 20, 4, 2, {}}));
   add("reply_error", 2, wire::encode(wire::JoinReply{0, 0, 2, "it has left"}));
+  add("order", 5, wire::encode(wire::MeasureOrder{3, 8, 1000}));
+  add("train", 6, wire::encode(wire::TrainHead{0, 8}));
+  add("measured", 7, wire::encode(wire::Measured{3, 4000, 1'000'000}));
   add("abort", 3, wire::encode_abort({Code::mismatch, "count 100 differs", 3}));
   return seeds;
 }
@@ -179,13 +183,14 @@ std::vector<Seed> engine_seeds() {
       add_message(input, header_of(wire::MessageType::join, 0), 0x83, {});
       add_message(input, header_of(wire::MessageType::join, 1), 0x83, {});
       for (std::uint32_t owner : {0u, 2u, 3u})
-        add_message(input, header_of(wire::MessageType::join_reply, owner), 7, reply);
+        add_message(input, header_of(wire::MessageType::join_reply, owner), 0x17, reply);
       for (std::uint32_t chunk = 0; chunk < 4; ++chunk) {
         add_message(input, header_of(wire::MessageType::push, chunk), 0x7b, {});
         add_message(input, header_of(static_cast<wire::MessageType>(type), chunk), 0x77, {});
       }
       add_message(input, header_of(static_cast<wire::MessageType>(type), 2), 0x37, type % 2 == 0 ? why : reply);
       for (unsigned event : {2u, 6u, 1u}) input.push_back(static_cast<std::byte>(event));
+      for (unsigned byte : {7u, 0u, 4u, 0u, 6u}) input.push_back(static_cast<std::byte>(byte));  // a plan, a call
       seeds.push_back({"type_" + std::to_string(type) + (algorithm == 0 ? "" : "_small"), input});
     }
   }

@@ -62,6 +62,7 @@ TEST(ConfigTest, DefaultsAreThoseOfTheTable) {
   EXPECT_EQ(config.role, Role::worker);
   EXPECT_EQ(config.node, "");
   EXPECT_EQ(config.link_rate, 0);
+  EXPECT_TRUE(config.measure);
   EXPECT_EQ(config.chunk, 0u);
   EXPECT_EQ(config.window, 0u);
   EXPECT_EQ(config.algorithm, Algorithm::automatic);
@@ -74,6 +75,7 @@ TEST(ConfigTest, ReadsEveryKind) {
                                       {"HPS_ROLE", "cpu"},
                                       {"HPS_NODE", "node 7"},
                                       {"HPS_LINK_RATE", "100mbit"},
+                                      {"HPS_MEASURE", "no"},
                                       {"HPS_CHUNK", "16K"},
                                       {"HPS_WINDOW", "24"},
                                       {"HPS_ALGORITHM", "recursive_doubling"},
@@ -84,6 +86,7 @@ TEST(ConfigTest, ReadsEveryKind) {
   EXPECT_EQ(config.role, Role::cpu_only);
   EXPECT_EQ(config.node, "node 7");
   EXPECT_EQ(config.link_rate, 12.5e6);
+  EXPECT_FALSE(config.measure);
   EXPECT_EQ(config.chunk, 16384u);
   EXPECT_EQ(config.window, 24u);
   EXPECT_EQ(config.algorithm, Algorithm::recursive_doubling);
@@ -121,6 +124,7 @@ TEST(ConfigTest, RefusesUnknownValues) {
       {"HPS_ROLE", "server", "worker or cpu"},
       {"HPS_LINK_RATE", "100", "100mbit"},
       {"HPS_LINK_RATE", "0mbit", "100mbit"},
+      {"HPS_MEASURE", "1", "yes or no"},
       {"HPS_CHUNK", "16KB", "16K"},
       {"HPS_CHUNK", "-1", "16K"},
       {"HPS_CHUNK", "63", "64 to 60K"},

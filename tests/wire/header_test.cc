@@ -53,7 +53,7 @@ TEST(HeaderTest, RejectsValuesOutOfRange) {
     unsigned end;
   };
   for (const Field field :
-       {Field{1, message_types}, Field{2, collectives}, Field{3, datatype_count}, Field{4, op_count}, Field{5, 1}}) {
+       {Field{1, message_types}, Field{2, collectives}, Field{3, datatype_count}, Field{4, op_count}, Field{5, 2}}) {
     for (unsigned value = 0; value < 256; ++value) {
       HeaderBytes bytes = encode(example());
       bytes[field.place] = static_cast<std::byte>(value);
