@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_remains = 64;
 
-// Whether calls wait for what these messages bring; others only look after calls, and may come after their receiver has
-// ended in good order.
+// Whether calls wait for what these messages bring; others look after calls, measure links or take leave, and may come
+// after their receiver has ended in good order.
 bool is_needed(MessageType type) {
   switch (type) {
     case MessageType::abort:
@@ -24,6 +24,8 @@ bool is_needed(MessageType type) {
     case MessageType::report:
     case MessageType::ping:
     case MessageType::pong:
+    case MessageType::goodbye:
+    case MessageType::goodbye_reply:
     case MessageType::measure:
     case MessageType::train:
     case MessageType::measured:
@@ -148,7 +150,7 @@ Rejection Engine::on_goodbye(const wire::Header& header) {
     return std::erase(not_heard_, peer) != 0 ? Rejection::none : Rejection::late;
   peers_[header.chunk].ended = true;
   liveness_.forget(peer);
-  shutdown_.on_peer_gone(peer, {});
+  shutdown_.on_peer_ended(peer, {});
   if (Status sent = send_goodbye(MessageType::goodbye_reply, peer); !sent.ok())
     options_.log.debug("could not answer a goodbye: " + sent.to_string());
   return Rejection::none;
@@ -319,11 +321,13 @@ void Engine::lose(const Loss& loss) {
   else
     options_.log.debug(status.to_string());
   lost_peers_.emplace(peer, LostPeer{status, ended});
-  // CPU-only ranks may have met for no more than measuring their links; each ends when the workers are done.
-  const bool matters = !ended || shutdown_.is_worker(peer);
-  shutdown_.on_peer_gone(peer, state.ended || !matters ? Status() : status);
-  if (ended) service_.on_peer_ended(peer, status);
-  if (!ended) service_.on_peer_failed(peer, status);
+  if (ended) {
+    shutdown_.on_peer_ended(peer, state.ended ? Status() : status);
+    service_.on_peer_ended(peer, status);
+  } else {
+    shutdown_.on_peer_failed(peer, status);
+    service_.on_peer_failed(peer, status);
+  }
   for (auto* groups : {&groups_, &retired_}) {
     for (std::size_t i = 0; i < groups->size(); ++i) {
       if (ended) (*groups)[i]->on_peer_ended(peer, status);

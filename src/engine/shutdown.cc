@@ -48,9 +48,15 @@ bool Shutdown::on_message(const wire::Header& header, ConstBytes payload) {
   return true;
 }
 
-void Shutdown::on_peer_gone(Rank peer, const Status& why) {
+void Shutdown::on_peer_failed(Rank peer, const Status& why) {
   if (is_worker(peer)) over_.insert(peer);
   if (loss_.ok()) loss_ = why;
+}
+
+void Shutdown::on_peer_ended(Rank peer, const Status& why) {
+  const Rank now_root = root();
+  const bool is_loss = !complete_ && !told_to_end_ && is_worker(peer) && (peer == now_root || self_ == now_root);
+  on_peer_failed(peer, is_loss ? why : Status());
 }
 
 TimeNs Shutdown::work(TimeNs now) {

@@ -41,8 +41,12 @@ class Shutdown {
 
   // A message of type shutdown. False: it does not fit.
   bool on_message(const wire::Header& header, ConstBytes payload);
-  // `peer` is lost, or, where `why` is ok, has ended in good order.
-  void on_peer_gone(Rank peer, const Status& why);
+  // `peer` is lost, and calls here waited for it.
+  void on_peer_failed(Rank peer, const Status& why);
+  // `peer` has ended in good order, or, where `why` is not ok, has gone without a word to this rank, which needed
+  // nothing of it. That is a loss where the root has gone so, for it ends after all others were told to, or where this
+  // is the root; otherwise the root knows.
+  void on_peer_ended(Rank peer, const Status& why);
   // Does what is left to do. Returns when it wants to be called again though nothing happens.
   TimeNs step(TimeNs now) { return complete_ || !(serves_ || begun_) ? never_ns : work(now); }
 

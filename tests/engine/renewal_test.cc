@@ -158,6 +158,20 @@ TEST(RenewalTest, CpuOnlyRanksDoNotMissEachOther) {
   for (std::uint32_t rank : {3u, 4u}) EXPECT_TRUE(job.simulation().engine(rank).shutdown().loss().ok());
 }
 
+// One that has only sent trains to the other says goodbye to it, and may find it gone already.
+TEST(RenewalTest, AGoodbyeAfterATrainNeedsNobodyToHearIt) {
+  Job job(test::job(3, 2, 100 * mbit));
+  for (int call = 0; call < 3; ++call) job.seconds_of_call(1u << 20);
+  ASSERT_EQ(job.plan(0).number, 2u);
+  Engine& engine = job.simulation().engine(3);
+  engine.say_goodbye();
+  job.simulation().network().break_connection(3, 4);
+  job.simulation().network().wake(3);
+  job.simulation().network().run([&] { return engine.said_goodbye(); });
+  EXPECT_TRUE(engine.said_goodbye());
+  EXPECT_TRUE(engine.shutdown().loss().ok()) << engine.shutdown().loss().text();
+}
+
 // Nothing is to be awaited, but a result says so.
 TEST(RenewalTest, AMemberThatWaitsForNothingIsTold) {
   SimulationOptions options = job(3, 1, 100 * mbit);

@@ -78,7 +78,7 @@ class ShutdownTest : public testing::Test {
   void lose(Rank rank, const std::vector<Rank>& witnesses) {
     dead_.insert(rank);
     for (Rank witness : witnesses)
-      at(witness).on_peer_gone(rank, {Code::peer_failed, "lost rank " + std::to_string(rank), rank});
+      at(witness).on_peer_failed(rank, {Code::peer_failed, "lost rank " + std::to_string(rank), rank});
   }
 
   std::set<Rank> complete() {
@@ -117,7 +117,7 @@ TEST_F(ShutdownTest, DoesNotWaitForWorkersOnceOneIsLost) {
   run();
   // Nobody has told the CPU-only ranks that rank 3 is gone.
   EXPECT_EQ(complete(), (std::set<Rank>{0, 2}));
-  for (Rank rank : {1, 4}) at(rank).on_peer_gone(3, no_loss);
+  for (Rank rank : {1, 4}) at(rank).on_peer_ended(3, no_loss);
   run();
   EXPECT_EQ(complete(), (std::set<Rank>{
                             0,
@@ -142,7 +142,7 @@ TEST_F(ShutdownTest, AnotherRootTakesOver) {
   for (Rank rank : {2, 3}) at(rank).begin();
   run();
   dead_.insert(0);
-  for (Rank rank : {2, 3}) at(rank).on_peer_gone(0, no_loss);
+  for (Rank rank : {2, 3}) at(rank).on_peer_ended(0, no_loss);
   run();
   EXPECT_EQ(complete(), (std::set<Rank>{1, 2, 3, 4}));
   EXPECT_TRUE(at(3).loss().ok());
@@ -152,6 +152,26 @@ TEST_F(ShutdownTest, CpuOnlyRanksEndWhenAllWorkersAreLost) {
   for (Rank rank : {0, 2, 3}) lose(rank, {1});
   run();
   EXPECT_EQ(complete(), std::set<Rank>{1});
+}
+
+// Ranks that have met to measure their links alone take no leave of each other.
+TEST_F(ShutdownTest, AWorkerThatGoesWithoutAWordIsLostWhereTheRootSaysSo) {
+  const Status closed(Code::peer_failed, "lost rank 3", 3);
+  for (Rank rank : {1, 2}) at(rank).on_peer_ended(3, closed);
+  run();
+  for (Rank rank : {1, 2}) EXPECT_TRUE(at(rank).loss().ok());
+  at(0).on_peer_ended(3, closed);
+  EXPECT_EQ(at(0).loss().who(), 3);
+  at(0).begin();
+  run();
+  EXPECT_EQ(at(2).loss().who(), 3);
+}
+
+TEST_F(ShutdownTest, TheRootDoesNotGoWithoutAWord) {
+  at(1).on_peer_ended(0, {Code::peer_failed, "lost rank 0", 0});
+  EXPECT_EQ(at(1).loss().who(), 0);
+  at(4).on_peer_ended(1, {Code::peer_failed, "lost rank 1", 1});
+  EXPECT_TRUE(at(4).loss().ok()) << "it serves";
 }
 
 TEST_F(ShutdownTest, AsksForWhomItWaits) {
