@@ -54,17 +54,27 @@ std::string versions() {
   return "HPS " + hps_version() + ", " + mpi.substr(0, mpi.find(','));
 }
 
-Setting read_setting(MPI_Comm workers, std::uint64_t bytes) {
+// The communicators of --groups: neighbouring worker ranks are in different ones.
+struct Workers {
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm group = MPI_COMM_NULL;
+  int index = 0;  // of the group
+
+  bool is_first() const { return rank_in(all) == 0; }
+};
+
+Setting read_setting(const Workers& workers, std::uint64_t bytes) {
   const auto size = static_cast<MPI_Count>(bytes);
   HPS_Plan plan{};
-  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, 0, nullptr));
+  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers.group, size, &plan, 0, nullptr));
   const int nodes = plan.n + plan.k;
   Setting setting;
   setting.shares.resize(static_cast<std::size_t>(nodes));
-  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers, size, &plan, nodes, setting.shares.data()));
+  must("HPS_Comm_get_plan", HPS_Comm_get_plan(workers.group, size, &plan, nodes, setting.shares.data()));
   setting.n = plan.n;
   setting.k = plan.k;
-  setting.ranks = size_of(workers);
+  setting.ranks = size_of(workers.group);
+  setting.group = workers.index;
   setting.algorithm = plan.algorithm;
   setting.bound_s = plan.bound_s;
   return setting;
@@ -82,62 +92,91 @@ class Output {
     return json_.is_open() ? 0 : errno;
   }
 
-  void head(const std::string& text) { print(text); }
-  void line(const Options& options, const Result& result) {
-    print(table_line(options, result));
-    if (options.predict) print(prediction_lines(result));
-    if (json_.is_open()) json_ << json_line(result) << std::endl;
+  // Written at once, so that a long run shows how far it is.
+  void table(const std::string& text) {
+    if (is_first_) hps::print(text);
+  }
+  void json(const std::string& line) {
+    if (json_.is_open()) json_ << line << std::endl;
   }
 
   bool is_good() const { return json_.good() && (!is_first_ || std::ferror(stdout) == 0); }
 
  private:
-  // Written at once, so that a long run shows how far it is.
-  void print(const std::string& text) {
-    if (is_first_) hps::print(text);
-  }
-
   bool is_first_ = false;
   std::ofstream json_;
 };
 
-// Measures every message size; true where all results are right.
-bool measure_sizes(MPI_Comm workers, const Options& options, Output* output) {
-  must("HPS_Comm_prepare", HPS_Comm_prepare(workers));
-  output->head(table_head(versions(), options, read_setting(workers, options.max_bytes)));
-  Meter meter(workers, options);
+// What every group's first rank has to say, in the order of the groups, on the first worker; elsewhere nothing.
+std::vector<std::string> collect(const Workers& workers, int groups, const std::string& text) {
+  if (!workers.is_first()) {
+    if (rank_in(workers.group) == 0)
+      must("MPI_Send", MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, 0, workers.all));
+    return {};
+  }
+  std::vector<std::string> texts = {text};
+  for (int group = 1; group < groups; ++group) {
+    MPI_Status status{};
+    int length = 0;
+    must("MPI_Probe", MPI_Probe(group, 0, workers.all, &status));
+    must("MPI_Get_count", MPI_Get_count(&status, MPI_CHAR, &length));
+    std::string& other = texts.emplace_back(static_cast<std::size_t>(length), '\0');
+    must("MPI_Recv", MPI_Recv(other.data(), length, MPI_CHAR, group, 0, workers.all, MPI_STATUS_IGNORE));
+  }
+  return texts;
+}
+
+// Measures every message size; true where all results of this rank's group are right.
+bool measure_sizes(const Workers& workers, const Options& options, Output* output) {
+  must("HPS_Comm_prepare", HPS_Comm_prepare(workers.group));
+  output->table(table_head(versions(), options, read_setting(workers, options.max_bytes)));
+  Meter meter(workers.group, options);
+  const int groups = static_cast<int>(options.groups);
   std::uint64_t wrong = 0;
   for (const std::uint64_t count : element_counts(options)) {
+    // Groups begin together; those that are done early leave the links to the others.
+    must("MPI_Barrier", MPI_Barrier(workers.all));
     const Samples samples = meter.measure(count);
     const std::uint64_t bytes = count * datatype_bytes(options.datatype);
-    output->line(options, make_result(options, read_setting(workers, bytes), bytes, samples));
+    const Result result = make_result(options, read_setting(workers, bytes), bytes, samples);
+    const std::string table = table_line(options, result) + (options.predict ? prediction_lines(result) : "");
+    for (const std::string& text : collect(workers, groups, table)) output->table(text);
+    for (const std::string& text : collect(workers, groups, json_line(result))) output->json(text);
     wrong += samples.wrong;
   }
-  if (wrong != 0) complain(workers, std::to_string(wrong) + " elements of the results are wrong");
+  if (wrong != 0) complain(workers.group, std::to_string(wrong) + " elements of the results are wrong");
   return wrong == 0;
 }
 
 // The exit code, agreed over the workers.
-int run_worker(MPI_Comm workers, const std::vector<std::string>& arguments) {
+int run_worker(MPI_Comm all, const std::vector<std::string>& arguments) {
   Options options;
   const Status parsed = parse_options(arguments, &options);
-  if (!same_everywhere(workers, arguments)) {
-    complain(workers, "the worker ranks were given different options");
+  if (!same_everywhere(all, arguments)) {
+    complain(all, "the worker ranks were given different options");
     return 1;
   }
   if (!parsed.ok()) {
-    complain(workers, parsed.to_string() + "; see hps_perf --help");
+    complain(all, parsed.to_string() + "; see hps_perf --help");
+    return 1;
+  }
+  if (options.groups > static_cast<std::uint32_t>(size_of(all))) {
+    complain(all, "--groups " + std::to_string(options.groups) + ": there are " + std::to_string(size_of(all)) +
+                      " worker ranks, and a group needs one");
     return 1;
   }
   Output output;
-  const int error = output.open(options, rank_in(workers) == 0);
-  if (largest_of(workers, error) != 0) {
-    complain(workers, "cannot write " + options.json_file + ": " + std::strerror(error));
+  const int error = output.open(options, rank_in(all) == 0);
+  if (largest_of(all, error) != 0) {
+    complain(all, "cannot write " + options.json_file + ": " + std::strerror(error));
     return 1;
   }
+  Workers workers{all, all, rank_in(all) % static_cast<int>(options.groups)};
+  if (options.groups > 1) must("MPI_Comm_split", MPI_Comm_split(all, workers.index, rank_in(all), &workers.group));
   const bool right = measure_sizes(workers, options, &output);
-  if (!output.is_good()) complain(workers, "writing the results failed");
-  return largest_of(workers, right && output.is_good() ? 0 : 1);
+  if (options.groups > 1) must("MPI_Comm_free", MPI_Comm_free(&workers.group));
+  if (!output.is_good()) complain(all, "writing the results failed");
+  return largest_of(all, right && output.is_good() ? 0 : 1);
 }
 
 // What a rank does between MPI_Init and MPI_Finalize. HPS_Init comes before the options are looked at: it is what all

@@ -2,8 +2,10 @@
 #include "perf/measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <ctime>
+#include <thread>
 
 #include "common/mpi_program.h"
 #include "hps.h"
@@ -105,14 +107,28 @@ void Meter::time_call(Contender& contender, std::uint32_t index) {
   const void* send = MPI_IN_PLACE;
   if (!options_.in_place) send = send_[index % shifts].bytes;
   void* receive = slot(contender, index);
+  const double origin = wait_for_turn(index);
   const double cpu_start = cpu_seconds();
   const double start = MPI_Wtime();
   const int error = contender.call(send, receive, static_cast<int>(count_), datatype_, op_, comm_);
   const double end = MPI_Wtime();
   const double cpu_end = cpu_seconds();
   must(contender.name, error);
-  contender.times_us.push_back((end - start) * 1e6);
+  contender.times_us.push_back((end - (options_.skew_ms > 0 ? origin : start)) * 1e6);
+  contender.entered_us.push_back((start - origin) * 1e6);
   contender.cpu_s += cpu_end - cpu_start;
+}
+
+// Returns the time of the barrier; without a skew there is none to wait for, and it is now.
+double Meter::wait_for_turn(std::uint32_t index) const {
+  if (options_.skew_ms == 0) return MPI_Wtime();
+  must("MPI_Barrier", MPI_Barrier(comm_));
+  const double origin = MPI_Wtime();
+  const int size = size_of(comm_);
+  const double turn = (rank_in(comm_) + static_cast<int>(index)) % size;
+  const double wait_s = size > 1 ? 1e-3 * options_.skew_ms * turn / (size - 1) : 0;
+  std::this_thread::sleep_for(std::chrono::duration<double>(origin + wait_s - MPI_Wtime()));
+  return origin;
 }
 
 std::uint64_t Meter::count_wrong(const Contender& contender, std::uint32_t calls) const {
@@ -126,24 +142,34 @@ std::uint64_t Meter::count_wrong(const Contender& contender, std::uint32_t calls
 void Meter::forget_times() {
   for (Contender& contender : contenders_) {
     contender.times_us.clear();
+    contender.entered_us.clear();
     contender.cpu_s = 0;
   }
+}
+
+std::vector<double> Meter::slowest(const std::vector<double>& own_us) const {
+  std::vector<double> slowest_us(own_us.size());
+  must("MPI_Allreduce",
+       MPI_Allreduce(own_us.data(), slowest_us.data(), static_cast<int>(own_us.size()), MPI_DOUBLE, MPI_MAX, comm_));
+  return slowest_us;
 }
 
 Samples Meter::reduce() {
   Samples samples;
   const double calls = options_.iterations;
-  const double mean = sum_of(contenders_.front().times_us) / calls;
   const double cpu = contenders_.front().cpu_s / calls;
-  must("MPI_Allreduce", MPI_Allreduce(&mean, &samples.hps_mean_us, 1, MPI_DOUBLE, MPI_MAX, comm_));
   must("MPI_Allreduce", MPI_Allreduce(&cpu, &samples.cpu_s, 1, MPI_DOUBLE, MPI_SUM, comm_));
   must("MPI_Allreduce", MPI_Allreduce(&wrong_, &samples.wrong, 1, MPI_UINT64_T, MPI_SUM, comm_));
-  for (Contender& contender : contenders_) {
-    std::vector<double>& slowest = &contender == &contenders_.front() ? samples.hps_us : samples.mpi_us;
-    slowest.resize(contender.times_us.size());
-    must("MPI_Allreduce", MPI_Allreduce(contender.times_us.data(), slowest.data(), static_cast<int>(slowest.size()),
-                                        MPI_DOUBLE, MPI_MAX, comm_));
+  for (const Contender& contender : contenders_) {
+    std::vector<double>& times_us = &contender == &contenders_.front() ? samples.hps_us : samples.mpi_us;
+    times_us = slowest(contender.times_us);
+    if (options_.skew_ms == 0) continue;
+    const std::vector<double> last_us = slowest(contender.entered_us);
+    for (std::size_t i = 0; i < times_us.size(); ++i) times_us[i] -= last_us[i];
   }
+  // Back to back, a rank's own times add up to what the run took; calls apart have nothing between them to add.
+  const std::vector<double>& summed_us = options_.skew_ms > 0 ? samples.hps_us : contenders_.front().times_us;
+  samples.hps_mean_us = slowest({sum_of(summed_us) / calls}).front();
   forget_times();
   return samples;
 }

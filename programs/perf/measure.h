@@ -6,6 +6,10 @@
 // of calls writes into buffers of its own, up to 64 MB of them, and is checked after it. Before each batch one call of
 // 1 MB, not measured, empties the bucket again and brings the ranks together. Messages larger than that are checked one
 // by one; what a bucket can give away is then small against the message (128 KB of 64 MB: 0.2 %).
+//
+// With a skew calls do not run back to back: before each the workers meet in a barrier, then each waits for its turn to
+// enter, the last one for the whole skew. Another worker is last each time. The time of such a call is from the moment
+// when the last worker entered to that when the last one left.
 #ifndef HPS_PROGRAMS_PERF_MEASURE_H
 #define HPS_PROGRAMS_PERF_MEASURE_H
 
@@ -38,8 +42,10 @@ class Meter {
   struct Contender {
     const char* name;
     Allreduce call;
-    std::vector<Line> slots{};       // a receive buffer for each call of a batch
-    std::vector<double> times_us{};  // this rank's, of the calls measured so far
+    std::vector<Line> slots{};  // a receive buffer for each call of a batch
+    // This rank's, of the calls measured so far; with a skew counted from the barrier, and when it entered.
+    std::vector<double> times_us{};
+    std::vector<double> entered_us{};
     double cpu_s = 0;
   };
 
@@ -48,6 +54,8 @@ class Meter {
   void run_in();
   void prepare_slots(Contender& contender, std::uint32_t calls) const;
   void time_call(Contender& contender, std::uint32_t slot);
+  double wait_for_turn(std::uint32_t slot) const;
+  std::vector<double> slowest(const std::vector<double>& own_us) const;
   std::uint64_t count_wrong(const Contender& contender, std::uint32_t calls) const;
   void forget_times();
   Samples reduce();

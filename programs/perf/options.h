@@ -27,7 +27,9 @@ struct Options {
   bool check = true;
   bool vs_mpi = false;
   bool predict = false;
-  double link_rate = 0;  // bytes a second; 0 = not given
+  std::uint32_t skew_ms = 0;  // workers enter a call up to so long after each other; 0 = calls run back to back
+  std::uint32_t groups = 1;   // communicators of workers that call at the same time
+  double link_rate = 0;       // bytes a second; 0 = not given
   std::string json_file;
   bool operator==(const Options&) const = default;
 };

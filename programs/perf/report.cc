@@ -28,16 +28,19 @@ std::string count_or(const char* absent, const std::optional<std::uint64_t>& val
 
 std::string table_head(const std::string& versions, const Options& options, const Setting& setting) {
   std::string text = "# " + versions + "\n";
-  text += format(
-      "# allreduce_hetero, %s %s%s, %u calls after %u to warm up, back to back; time is that of the slowest rank\n",
-      datatype_name(options.datatype), op_name(options.op), options.in_place ? " in place" : "", options.iterations,
-      options.warmup);
+  text += format("# allreduce_hetero, %s %s%s, %u calls after %u to warm up, ", datatype_name(options.datatype),
+                 op_name(options.op), options.in_place ? " in place" : "", options.iterations, options.warmup);
+  if (options.skew_ms > 0)
+    text += format("workers enter over %u ms; time is from the last one's entering\n", options.skew_ms);
+  else
+    text += "back to back; time is that of the slowest rank\n";
+  if (options.groups > 1) text += format("# %u groups at once, each of\n", options.groups);
   text += format("# n=%d worker nodes (%d ranks), k=%d CPU-only nodes", setting.n, setting.ranks, setting.k);
   if (options.link_rate > 0) text += ", links of " + format_rate(options.link_rate);
   text += format("\n#%11s %12s %12s %12s %12s %11s %12s %7s %8s", "bytes", "median_us", "mean_us", "min_us", "max_us",
                  "algbw_GBps", "bound_us", "%bound", "cpu_ns/B");
   if (options.vs_mpi) text += format(" %12s %8s", "mpi_us", "speedup");
-  return text + format(" %8s  algorithm\n", "wrong");
+  return text + format(" %8s  algorithm%s\n", "wrong", options.groups > 1 ? ", group" : "");
 }
 
 std::string table_line(const Options& options, const Result& result) {
@@ -50,7 +53,9 @@ std::string table_line(const Options& options, const Result& result) {
     text += format(" %12s %8s", number_or_dash("%.1f", result.mpi_time_us).c_str(),
                    number_or_dash("%.2f", result.speedup_vs_mpi).c_str());
   }
-  return text + format(" %8s  %s\n", count_or("-", result.wrong).c_str(), result.algorithm);
+  text += format(" %8s  %s", count_or("-", result.wrong).c_str(), result.algorithm);
+  if (result.group) text += format(", %d", *result.group);
+  return text + "\n";
 }
 
 std::string prediction_lines(const Result& result) {
@@ -63,8 +68,8 @@ std::string prediction_lines(const Result& result) {
 }
 
 std::string json_line(const Result& result) {
-  return JsonObject()
-      .add("collective", json_string("allreduce_hetero"))
+  JsonObject object;
+  object.add("collective", json_string("allreduce_hetero"))
       .add("algorithm", json_string(result.algorithm))
       .add("n", std::to_string(result.n))
       .add("k", std::to_string(result.k))
@@ -81,8 +86,9 @@ std::string json_line(const Result& result) {
       .add("percent_of_bound", json_number(result.percent_of_bound, 2))
       .add("mpi_time_us", json_number(result.mpi_time_us, 3))
       .add("speedup_vs_mpi", json_number(result.speedup_vs_mpi, 4))
-      .add("wrong", count_or("null", result.wrong))
-      .text();
+      .add("wrong", count_or("null", result.wrong));
+  if (result.group) object.add("group", std::to_string(*result.group));
+  return object.text();
 }
 
 }  // namespace hps::perf

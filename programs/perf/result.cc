@@ -12,12 +12,20 @@ double bound_factor(int n, int k) {
   return equal_bound_factor(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(k));
 }
 
+// Groups on nodes of their own share the links of the CPU-only nodes alone.
+double bound_at_rate(const Options& options, const Setting& setting, std::uint64_t bytes) {
+  const std::vector<double> workers(static_cast<std::size_t>(setting.n), options.link_rate);
+  const std::vector<double> cpu_only(static_cast<std::size_t>(setting.k), options.link_rate / options.groups);
+  double seconds = 0;
+  static_cast<void>(bound_seconds(static_cast<double>(bytes), workers, cpu_only, &seconds));  // rates are positive
+  return seconds;
+}
+
 // A rate that the user gives holds for every link and overrides what the plan knows. One worker node has no bound: it
 // needs no network.
 std::optional<double> bound_us(const Options& options, const Setting& setting, std::uint64_t bytes) {
   if (setting.n < 2) return std::nullopt;
-  if (options.link_rate > 0)
-    return bound_factor(setting.n, setting.k) * static_cast<double>(bytes) / options.link_rate * 1e6;
+  if (options.link_rate > 0) return bound_at_rate(options, setting, bytes) * 1e6;
   if (setting.bound_s < 0) return std::nullopt;
   return setting.bound_s * 1e6;
 }
@@ -50,6 +58,7 @@ Result make_result(const Options& options, const Setting& setting, std::uint64_t
   result.n = setting.n;
   result.k = setting.k;
   result.ranks = setting.ranks;
+  if (options.groups > 1) result.group = setting.group;
   result.bytes = bytes;
   result.datatype = options.datatype;
   result.op = options.op;

@@ -22,6 +22,7 @@ struct Setting {
   const char* algorithm = "";  // its name in coll/algorithms.def
   double bound_s = -1;         // by the rates that the plan knows; negative = unknown
   std::vector<double> shares;  // n worker nodes, then k CPU-only nodes
+  int group = 0;               // of --groups
 };
 
 // Figures that are not known, or that nobody asked for, are absent.
@@ -30,6 +31,7 @@ struct Result {
   int n = 0;
   int k = 0;
   int ranks = 0;
+  std::optional<int> group;  // which of --groups, where there is more than one
   std::uint64_t bytes = 0;
   Datatype datatype = Datatype::float32;
   Op op = Op::sum;

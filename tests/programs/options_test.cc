@@ -42,29 +42,15 @@ TEST(OptionsTest, DefaultsAreThoseOfTheHelp) {
 }
 
 TEST(OptionsTest, EveryFlagInEverySpelling) {
-  const Options letters = parsed({"-b",
-                                  "64K",
-                                  "-e",
-                                  "2M",
-                                  "-f",
-                                  "4",
-                                  "-n",
-                                  "7",
-                                  "-w",
-                                  "0",
-                                  "-t",
-                                  "int8",
-                                  "-o",
-                                  "max",
-                                  "--in-place",
-                                  "--no-check",
-                                  "--json",
-                                  "out.json",
-                                  "--link-rate",
-                                  "100mbit",
-                                  "--vs-mpi",
-                                  "--predict",
-                                  "allreduce_hetero"});
+  const Options letters = parsed({"-b",          "64K",     "-e",
+                                  "2M",          "-f",      "4",
+                                  "-n",          "7",       "-w",
+                                  "0",           "-t",      "int8",
+                                  "-o",          "max",     "--in-place",
+                                  "--no-check",  "--json",  "out.json",
+                                  "--link-rate", "100mbit", "--vs-mpi",
+                                  "--predict",   "--skew",  "100",
+                                  "--groups",    "2",       "allreduce_hetero"});
   EXPECT_EQ(letters.min_bytes, 64u << 10);
   EXPECT_EQ(letters.max_bytes, 2u << 20);
   EXPECT_EQ(letters.factor, 4u);
@@ -78,9 +64,12 @@ TEST(OptionsTest, EveryFlagInEverySpelling) {
   EXPECT_DOUBLE_EQ(letters.link_rate, 12.5e6);
   EXPECT_TRUE(letters.vs_mpi);
   EXPECT_TRUE(letters.predict);
-  const Options names = parsed({"allreduce_hetero", "--min-bytes=64K", "--max-bytes", "2M", "--factor=4",
-                                "--iterations=7", "--warmup", "0", "--datatype=int8", "--op=max", "--in-place",
-                                "--no-check", "--json=out.json", "--link-rate=100mbit", "--vs-mpi", "--predict"});
+  EXPECT_EQ(letters.skew_ms, 100u);
+  EXPECT_EQ(letters.groups, 2u);
+  const Options names =
+      parsed({"allreduce_hetero", "--min-bytes=64K", "--max-bytes", "2M", "--factor=4", "--iterations=7", "--warmup",
+              "0", "--datatype=int8", "--op=max", "--in-place", "--no-check", "--json=out.json", "--link-rate=100mbit",
+              "--vs-mpi", "--predict", "--skew=100", "--groups=2"});
   EXPECT_EQ(names, letters);
 }
 
@@ -130,6 +119,8 @@ TEST(OptionsTest, ErrorsNameTheArgumentAndWhatWouldBeRight) {
       {{"allreduce_hetero", "-n", "0"}, "option -n 0: expected a whole number of 1 or more"},
       {{"allreduce_hetero", "-n", "4294967296"}, "option -n 4294967296"},
       {{"allreduce_hetero", "-w", "1.5"}, "option -w 1.5: expected a whole number of 0 or more"},
+      {{"allreduce_hetero", "--skew", "0"}, "option --skew 0: expected a whole number of milliseconds, 1 or more"},
+      {{"allreduce_hetero", "--groups", "two"}, "option --groups two: expected a whole number of 1 or more"},
       {{"allreduce_hetero", "-t", "half"}, "option -t half: expected float32"},
       {{"allreduce_hetero", "-o", "avg"}, "option -o avg: expected one of sum prod min max"},
       {{"allreduce_hetero", "--link-rate", "100"}, "option --link-rate 100: expected a link rate"},

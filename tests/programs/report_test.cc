@@ -40,6 +40,13 @@ TEST(ReportTest, JsonHasExactlyTheAgreedFields) {
       R"("speedup_vs_mpi": 2.0000, "wrong": 3})");
 }
 
+TEST(ReportTest, JsonAndTableTellTheGroupWhereThereIsMoreThanOne) {
+  Result result = full_result();
+  result.group = 1;
+  EXPECT_TRUE(json_line(result).ends_with(R"("wrong": 3, "group": 1})"));
+  EXPECT_TRUE(table_line(Options(), result).ends_with("  direct, 1\n"));
+}
+
 TEST(ReportTest, JsonSaysNullForWhatIsNotKnown) {
   Result result = full_result();
   result.bound_us.reset();

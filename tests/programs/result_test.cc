@@ -93,6 +93,20 @@ TEST(ResultTest, PredictsNothingWhereCpuOnlyNodesDoNotHelp) {
   EXPECT_TRUE(predict(make_result(Options(), {2, 0, 2, "direct", -1, {0.5, 0.5}}, bytes, three_calls())).empty());
 }
 
+// 4 worker nodes and 2 CPU-only nodes of which a group has half the links: T = 24 / (4 * 4 + 2 * 1) M/B.
+TEST(ResultTest, GroupsShareTheLinksOfCpuOnlyNodes) {
+  Options options;
+  options.link_rate = 1e6;
+  options.groups = 2;
+  Setting setting = four_and_two();
+  setting.group = 1;
+  const Result result = make_result(options, setting, bytes, three_calls());
+  EXPECT_EQ(result.group, 1);
+  EXPECT_NEAR(*result.bound_us, 24.0 / 18 * static_cast<double>(bytes), 1e-6 * static_cast<double>(bytes));
+  options.groups = 1;
+  EXPECT_FALSE(make_result(options, setting, bytes, three_calls()).group.has_value());
+}
+
 TEST(ResultTest, MpiAndWrongOnlyWhereAskedFor) {
   Options options;
   Samples samples = three_calls();
