@@ -660,12 +660,14 @@ class Runner final : private MessageSink {
       else if (group->spoiled || group->out_of_order)
         begin_next_call(*group, group->sequence);
     }
-    for (std::uint32_t round = 0; round < rounds && !all_ended(); ++round) {
+    // One round at least: members are told only then that nothing of a call they have cancelled is left.
+    std::uint32_t round = 0;
+    do {
       for (const auto& group : groups_) go_on(*group);
       sum_ready();
       tell([](Service& service) { service.collect(); });
       tell_what_follows();
-    }
+    } while (++round < rounds && !all_ended());
     for (const auto& group : groups_) check_end(*group);
   }
   static bool cannot_go_on(const ScriptedGroup& group) {
