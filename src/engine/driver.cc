@@ -70,6 +70,7 @@ bool Driver::progress(TimeNs* next) {
 }
 
 void Driver::sleep(Lock& lock, TimeNs deadline) {
+  if (engine_.write_trace()) return;  // something may have come meanwhile
   if (!transport_.arm()) return;
   const TimeNs timeout_ns = deadline == never_ns ? never_ns : std::max<TimeNs>(deadline - monotonic_ns(), 0);
   lock.unlock();

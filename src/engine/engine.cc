@@ -59,7 +59,7 @@ class Engine::OwnedSend final : public SendCompletion {
 Engine::Engine(const EngineOptions& options, Transport& transport)
     : options_(options),
       transport_(transport),
-      service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log}, *this),
+      service_({options.self, options.serve_memory_bytes, options.sum_threads, options.log, options.trace}, *this),
       liveness_(options.self, options.timeout_ns, *this),
       prober_(options.self, *this, options.log),
       shutdown_(options.self, *this, liveness_) {
@@ -77,8 +77,8 @@ void Engine::add_peer(Rank peer, std::uint32_t token) {
 Membership* Engine::add_group() {
   const std::uint32_t handle = handles_.add(nullptr);
   if (handle == 0) return nullptr;
-  const MembershipContext context{options_.self, now_,        *this,          service_,    liveness_,
-                                  prober_,       lost_peers_, options_.watch, options_.log};
+  const MembershipContext context{options_.self, now_,        *this,          service_,     liveness_,
+                                  prober_,       lost_peers_, options_.watch, options_.log, options_.trace};
   groups_.push_back(std::make_unique<Membership>(context, handle));
   *handles_.find(handle) = groups_.back().get();
   return groups_.back().get();

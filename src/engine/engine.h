@@ -19,6 +19,7 @@
 #include "transport/outbox.h"
 #include "transport/transport.h"
 #include "util/handle_table.h"
+#include "util/trace.h"
 
 namespace hps {
 
@@ -30,6 +31,7 @@ struct EngineOptions {
   TimeNs timeout_ns = 0;  // a rank that does not answer for so long is lost; 0 = never
   WatchOptions watch;
   Log log;
+  Trace* trace = nullptr;  // where spans are noted; it must outlive the engine and its transport
 };
 
 class Engine final : public TransportHandler, private Outbox {
@@ -67,6 +69,9 @@ class Engine final : public TransportHandler, private Outbox {
   // Does what events have left to do. Returns when it wants to be called again though nothing happens. Where the system
   // has no memory, all groups fail.
   TimeNs step(TimeNs now) noexcept;
+
+  // For a thread that would sleep: writes some of the trace. Whether there was any to write.
+  bool write_trace() noexcept { return options_.trace != nullptr && options_.trace->write_some(); }
 
   // Whether something is under way that needs progress: calls, results being sent.
   bool busy() const noexcept;

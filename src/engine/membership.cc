@@ -21,7 +21,9 @@ Rejection verdict_of(const Operation& operation, bool was_taken) {
 }  // namespace
 
 Membership::Membership(const MembershipContext& context, std::uint32_t handle)
-    : context_(context), handle_(handle), referee_(context.watch.referee) {}
+    : context_(context), handle_(handle), referee_(context.watch.referee) {
+  if (context.trace != nullptr) traces_ = std::make_unique<CallTraces>(*context.trace);
+}
 
 Membership::~Membership() = default;
 
@@ -82,6 +84,7 @@ void Membership::start(Operation& operation) {
   quiet_until_ = 0;
   operation.set_sequence(take_sequence());
   const std::uint32_t sequence = operation.sequence();
+  if (traces_) traces_->begin(operation, spec().id);
   active_.push_back({&operation, {}, {}, false, false, operation.awaits_plan() && awaits_plan(), false});
   const Status differs = referee_.begin(sequence, operation.signature());
   const Status* known = failed_.find(sequence);
@@ -114,6 +117,7 @@ void Membership::finish(Operation& operation) {
   if (own != nullptr && !own->told && !operation.status().ok()) abort(sequence, Status(operation.status()));
   const bool renews = own != nullptr && own->renews;
   if (renewal_) time_end(operation);
+  if (traces_) traces_->end(operation, plan().number);
   std::erase_if(active_, [&](const Active& active) { return active.operation == &operation; });
   std::erase_if(kept_, [&](const Kept& kept) { return is_past(kept.header.sequence); });
   referee_.end(sequence);
@@ -144,7 +148,9 @@ Status Membership::push(Operation& operation, std::uint32_t owner, std::uint64_t
   message.chunk = static_cast<std::uint32_t>(chunk);
   message.renews = asks_for_renewal(operation.sequence());
   message.signature = operation.signature();
-  return links().push(owner, message, payload, &operation);
+  SendCompletion* sent = &operation;
+  if (traces_) sent = &traces_->push(operation, chunk, plan().owners[owner].rank, payload.size());
+  return links().push(owner, message, payload, sent);
 }
 
 Status Membership::exchange(Operation& operation, std::uint32_t member, std::uint32_t step, ConstBytes payload,
@@ -285,7 +291,10 @@ Rejection Membership::on_result(const wire::Header& header, ConstBytes payload) 
   operation->count_move();
   if (header.renews) hear_of_renewal(header.sequence);
   if (renewal_) time_result(header.sequence);
-  return verdict_of(*operation, operation->on_result(header, payload));
+  const TimeNs arrived_ns = traces_ ? traces_->now() : 0;
+  const Rejection verdict = verdict_of(*operation, operation->on_result(header, payload));
+  if (traces_ && verdict == Rejection::none) traces_->result(*operation, header.chunk, arrived_ns);
+  return verdict;
 }
 
 Rejection Membership::on_exchange(const wire::Header& header, ConstBytes payload) {

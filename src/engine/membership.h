@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/call_traces.h"
 #include "engine/liveness.h"
 #include "engine/operation.h"
 #include "engine/owner_links.h"
@@ -56,6 +57,7 @@ struct MembershipContext {
   const std::map<Rank, LostPeer>& lost;
   WatchOptions watch;
   Log log;
+  Trace* trace = nullptr;
 };
 
 class Membership;
@@ -297,6 +299,7 @@ class Membership {
   Referee referee_;
   std::uint32_t sequence_ = 0;
   std::vector<Active> active_;
+  std::unique_ptr<CallTraces> traces_;  // where calls are traced
   std::vector<Kept> kept_;
   FailedCalls failed_;      // that others have ended and that have not started here
   TimeNs quiet_until_ = 0;  // there is nothing to look after before

@@ -25,6 +25,10 @@ class Operation : public SendCompletion {
   // Its place in the order of calls on its group; the Membership sets it, once.
   void set_sequence(std::uint32_t sequence) noexcept { sequence_ = sequence; }
 
+  // How it is carried out, as coll/algorithms.def spells it.
+  const char* algorithm() const noexcept { return carrier_->algorithm_; }
+  void set_algorithm(const char* name) noexcept { algorithm_ = name; }
+
   // It has its result, or has failed; sends may be under way.
   bool ended() const noexcept { return carrier_->ended_; }
   // Nothing of the call is under way any more: its buffers are the caller's again, and it may be destroyed.
@@ -77,6 +81,7 @@ class Operation : public SendCompletion {
 
  private:
   wire::Signature signature_;
+  const char* algorithm_ = "";
   Operation* carrier_ = this;
   std::uint32_t sequence_ = 0;
   std::uint32_t sends_ = 0;

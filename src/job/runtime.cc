@@ -2,6 +2,7 @@
 #include "job/runtime.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <random>
 #include <string>
@@ -48,11 +49,27 @@ Status Runtime::start() {
   log_ = Log(config_.log, self_);
   token_ = random_token();
   HPS_RETURN_IF_ERROR(check_threads(config_.threads));
+  HPS_RETURN_IF_ERROR(open_trace());
   HPS_RETURN_IF_ERROR(UcxTransport::create(log_, &transport_));
-  EngineOptions options{self_, token_, config_.serve_memory, config_.threads, config_.timeout * second_ns, {}, log_};
+  EngineOptions options{self_, token_, config_.serve_memory, config_.threads, config_.timeout * second_ns,
+                        {},    log_,   trace_.get()};
   options.watch.referee.warn_ns = config_.stall_warn * second_ns;
   engine_ = std::make_unique<Engine>(options, *transport_);
   return Driver::create(*engine_, *transport_, &driver_);
+}
+
+Status Runtime::open_trace() {
+  if (config_.trace.empty()) return {};
+  char host[256] = "";
+  if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+  TraceOptions options;
+  options.path = config_.trace;
+  options.rank = self_;
+  options.role = config_.role;
+  options.host = host;
+  options.clock = wall_clock();
+  options.log = log_;
+  return Trace::create(options, &trace_);
 }
 
 // The transport's last callbacks go to the engine, so it is closed first and destroyed last.

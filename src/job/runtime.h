@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "transport/ucx/ucx_transport.h"
 #include "util/config.h"
+#include "util/trace.h"
 
 namespace hps {
 
@@ -48,6 +49,7 @@ class Runtime {
  private:
   explicit Runtime(const Config& config);
   Status start();
+  Status open_trace();
 
   Config config_;
   Rank self_ = no_rank;
@@ -55,6 +57,7 @@ class Runtime {
   std::uint32_t token_ = 0;
   int thread_level_ = MPI_THREAD_SINGLE;
   MPI_Comm probe_comm_ = MPI_COMM_NULL;  // nothing is ever sent on it
+  std::unique_ptr<Trace> trace_;         // nullptr without HPS_TRACE
   std::unique_ptr<UcxTransport> transport_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Driver> driver_;

@@ -13,7 +13,14 @@ std::size_t round_up(std::size_t bytes) { return (bytes + ChunkBuffer::alignment
 
 void ChunkBuffer::drop_reference() noexcept {
   // The list has room for every buffer (take() sees to it), so this allocates nothing.
-  if (--references_ == 0) pool_.free_.push_back(this);
+  if (--references_ != 0) return;
+  if (trace_ != nullptr) note_end();
+  pool_.free_.push_back(this);
+}
+
+void ChunkBuffer::note_end() noexcept {
+  span_.end_ns = trace_->now();
+  std::exchange(trace_, nullptr)->add(span_);
 }
 
 BufferPool::BufferPool(std::size_t bytes) noexcept : bytes_(round_up(bytes)) {}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "transport/transport.h"
+#include "util/trace.h"
 #include "util/types.h"
 
 namespace hps {
@@ -45,6 +46,11 @@ class ChunkBuffer final : public SendCompletion {
   void add_reference() noexcept { ++references_; }
   void drop_reference() noexcept;
   void on_sent(const Status&) noexcept override { drop_reference(); }
+  // `span` ends, and is noted, when the last reference is dropped.
+  void note_end_of(const TraceSpan& span, Trace& trace) noexcept {
+    span_ = span;
+    trace_ = &trace;
+  }
 
  private:
   friend class BufferPool;
@@ -53,10 +59,13 @@ class ChunkBuffer final : public SendCompletion {
   };
   using Memory = std::unique_ptr<std::byte, Free>;
   ChunkBuffer(BufferPool& pool, Memory memory) noexcept : pool_(pool), memory_(std::move(memory)) {}
+  void note_end() noexcept;
 
   BufferPool& pool_;
   Memory memory_;
   std::uint32_t references_ = 0;
+  Trace* trace_ = nullptr;
+  TraceSpan span_;
 };
 
 // Buffers of `bytes` bytes each, allocated as they are first needed and kept for reuse until the pool ends.

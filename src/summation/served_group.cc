@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "summation/served_group.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +21,15 @@ std::vector<std::uint32_t> owners_of(const Plan& plan, Rank rank) {
     if (plan.owners[i].rank == rank) owners.push_back(i);
   }
   return owners;
+}
+
+// Of those that sum at once.
+std::uint8_t thread_number() noexcept {
+#ifdef _OPENMP
+  return static_cast<std::uint8_t>(std::min(omp_get_thread_num(), UINT8_MAX));
+#else
+  return 0;
+#endif
 }
 
 }  // namespace
@@ -224,15 +237,41 @@ bool ServedGroup::begin_sum(const ServedCall& call, std::uint64_t chunk, const C
   return true;
 }
 
-void ServedGroup::evaluate(const Sum& sum) const noexcept {
+void ServedGroup::evaluate(Sum& sum) const noexcept {
   const wire::Signature& signature = sum.signature;
+  if (options_.trace != nullptr) sum.begin_ns = options_.trace->now();
   tree_.evaluate(signature.datatype, signature.op, sum.inputs.data(), sum.result->data(),
                  sum.bytes / datatype_bytes(signature.datatype));
+  if (options_.trace == nullptr) return;
+  sum.end_ns = options_.trace->now();
+  sum.thread = thread_number();
+}
+
+// The sum, and that its result is on its way from now until the last of its sends has gone out.
+void ServedGroup::note(const Sum& sum) const noexcept {
+  TraceSpan span;
+  span.stage = TraceStage::sum;
+  span.name = "sum";
+  span.lane = sum.thread;
+  span.group_root = spec_.id.root;
+  span.group_counter = spec_.id.counter;
+  span.call = sum.sequence;
+  span.chunk = sum.chunk;
+  span.bytes = sum.bytes;
+  span.begin_ns = sum.begin_ns;
+  span.end_ns = sum.end_ns;
+  options_.trace->add(span);
+  span.stage = TraceStage::result;
+  span.name = "send results";
+  span.lane = 0;
+  span.begin_ns = sum.end_ns;
+  sum.result->note_end_of(span, *options_.trace);
 }
 
 void ServedGroup::end_sum(const Sum& sum) {
   if (ServedCall* call = calls_.find(sum.sequence)) {
     ++counters_.chunks;
+    if (options_.trace != nullptr) note(sum);
     store_.drop(sum.sequence, sum.chunk);
     call->summed.add(sum.chunk, [this](std::uint64_t chunk) { return owns(chunk); });
     --call->left;

@@ -21,6 +21,7 @@
 #include "transport/outbox.h"
 #include "util/counters.h"
 #include "util/log.h"
+#include "util/trace.h"
 #include "wire/group_spec.h"
 
 namespace hps {
@@ -30,6 +31,7 @@ struct ServiceOptions {
   std::uint64_t memory_bytes = 0;
   std::uint32_t threads = 1;  // that sum; more than one only where HPS was built with OpenMP
   Log log;
+  Trace* trace = nullptr;  // where sums are noted
 };
 
 class ServedGroup {
@@ -120,6 +122,9 @@ class ServedGroup {
     std::size_t bytes = 0;
     std::vector<const void*> inputs;  // by member
     ChunkBuffer* result = nullptr;
+    TimeNs begin_ns = 0;  // of a traced one
+    TimeNs end_ns = 0;
+    std::uint8_t thread = 0;
   };
 
   struct Misfit {
@@ -141,9 +146,10 @@ class ServedGroup {
   void complete(ServedCall& call, std::uint64_t chunk, ChunkStore::Chunk& state, std::uint32_t last_member,
                 ConstBytes last);
   bool begin_sum(const ServedCall& call, std::uint64_t chunk, const ChunkStore::Chunk& state, Sum* sum);
-  void evaluate(const Sum& sum) const noexcept;
+  void evaluate(Sum& sum) const noexcept;
   void end_sum(const Sum& sum);
   void send_result(const Sum& sum);
+  void note(const Sum& sum) const noexcept;
   void end_call(std::uint32_t sequence);
   void give_up(ServedCall& call);
   void no_memory(std::uint32_t sequence) { abort(sequence, {Code::no_memory, "no memory for a chunk", options_.self}); }

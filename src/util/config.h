@@ -31,6 +31,7 @@ struct Config {
   std::uint32_t timeout = 0;
   std::uint32_t stall_warn = 0;
   std::uint32_t threads = 1;
+  std::string trace;
 };
 
 // One row of config.def, for hps_info.

@@ -59,6 +59,13 @@ TEST(EngineTest, MessagesThatOvertakeEachOtherChangeNothing) {
   }
 }
 
+// Its instructions are what a small call costs (bench/RESULTS.md).
+TEST(EngineTest, AThousandSmallCallsInARow) {
+  Simulation simulation(job(4, 2));
+  const std::size_t group = simulation.open_group_of_all();
+  for (std::uint32_t number = 0; number < 1000; ++number) expect_right(simulation, group, 2, number);
+}
+
 TEST(EngineTest, AWorkerThatComesLateHoldsUpTheOthersAndNothingElse) {
   Simulation simulation(job(4, 2));
   const std::size_t group = simulation.open_group_of_all();

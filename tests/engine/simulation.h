@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "coll/select.h"
@@ -30,6 +31,7 @@ struct SimulationOptions {
   TimeNs timeout_ns = 0;
   WatchOptions watch;
   LogLevel log = LogLevel::error;
+  std::string trace;  // where each rank writes a timeline; empty: nowhere
 };
 
 // A vector of small whole numbers, so that sums are exact: element i of worker w in call c.
@@ -120,8 +122,21 @@ class Simulation {
                                options_.sum_threads,
                                options_.timeout_ns,
                                options_.watch,
-                               Log(options_.log, static_cast<Rank>(rank))};
+                               Log(options_.log, static_cast<Rank>(rank)),
+                               add_trace(rank)};
     engines_.push_back(std::make_unique<Engine>(engine, *transports_.back()));
+  }
+  Trace* add_trace(std::uint32_t rank) {
+    if (options_.trace.empty()) return nullptr;
+    TraceOptions trace;
+    trace.path = options_.trace;
+    trace.rank = static_cast<Rank>(rank);
+    trace.role = rank < workers() ? Role::worker : Role::cpu_only;
+    trace.host = "host" + std::to_string(host(rank));
+    trace.clock = [this] { return network_.now(); };
+    traces_.emplace_back();
+    EXPECT_TRUE(Trace::create(trace, &traces_.back()).ok());
+    return traces_.back().get();
   }
   std::vector<std::uint32_t> nodes_of(const std::vector<Rank>& members) const {
     std::vector<std::uint32_t> nodes;
@@ -145,6 +160,7 @@ class Simulation {
 
   // The network outlives the engines: it may hold completions of theirs.
   SimulationOptions options_;
+  std::vector<std::unique_ptr<Trace>> traces_;
   std::vector<std::unique_ptr<Engine>> engines_;
   fake::Network network_;
   std::vector<Transport*> transports_;
