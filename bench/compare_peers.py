@@ -44,35 +44,49 @@ def output_of(*command, **options):
         raise NotInstalled(str(error)) from error
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise NotInstalled(f"{' '.join(command[:3])}...: {said[-1] if said else f'exit status {done.returncode}'}")
+        raise NotInstalled(f"{os.path.basename(command[0])} {command[1]}: {said[-1] if said else f'exit status {done.returncode}'}")
     return done.stdout
 
 
 # --- Installing ------------------------------------------------------------------------------------------------------
 
 
-def install(folder, say):
-    """Installs what is missing. Returns what there is, {"openmpi": {...}, ...}; an entry has "version", or "absent": why."""
-    os.makedirs(folder, exist_ok=True)
+def installed_in(folder):
+    """What `install` has put there: {"openmpi": {...}, ...}; an entry has "version", or "absent": why."""
     path = os.path.join(folder, "installed.json")
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def is_current(entry):
+    """Whether it is there and compiled from the present sources."""
+    program = entry.get("program", "")
+    sources = glob.glob(os.path.join(FOLDER, "peer_*"))
+    return os.path.exists(program) and all(os.path.getmtime(source) <= os.path.getmtime(program) for source in sources)
+
+
+def install(folder, say):
+    """Installs what is missing or old, or was not to be had the last time. Returns what there is."""
+    os.makedirs(folder, exist_ok=True)
     ssh = os.path.join(folder, "ssh")
     with open(ssh, "w", encoding="ascii") as file:
         file.write(SSH)
     os.chmod(ssh, 0o755)
-    installed = {}
-    for name, installer in (("openmpi", install_open_mpi), ("mpich", install_mpich), ("intel", install_intel), ("gloo", install_gloo)):
+    installed = installed_in(folder)
+    installers = {"openmpi": install_open_mpi, "mpich": install_mpich, "intel": install_intel, "gloo": install_gloo}
+    for name, installer in installers.items():
+        if is_current(installed.get(name, {})):
+            continue
         say(f"installing {name}")
         try:
             installed[name] = installer(folder, installed)
         except NotInstalled as reason:
             installed[name] = {"absent": str(reason)}
         say(f"{name}: {installed[name].get('version') or installed[name]['absent']}")
-    if not any("absent" in entry for entry in installed.values()):  # Else it is tried again next time.
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(installed, file, indent=1)
+    with open(os.path.join(folder, "installed.json"), "w", encoding="utf-8") as file:
+        json.dump(installed, file, indent=1)
     return installed
 
 
@@ -115,12 +129,14 @@ def install_gloo(folder, _):
     root = os.path.join(folder, "gloo")
     if os.path.exists("/usr/include/gloo/allreduce.h"):
         root = "/"
+        version = output_of("dpkg-query", "-W", "-f", "${Version}", "libgloo0")
     else:
         shutil.rmtree(root, ignore_errors=True)
         os.makedirs(root)
         output_of("apt-get", "download", "libgloo-dev", "libgloo0", cwd=root)
         for package in glob.glob(os.path.join(root, "*.deb")):
             output_of("dpkg-deb", "-x", package, root)
+            version = output_of("dpkg-deb", "-f", package, "Version").strip()
     library = sorted(glob.glob(os.path.join(root, "usr/lib/**/libgloo.so.0"), recursive=True))
     if not library:
         raise NotInstalled("libgloo0 has no libgloo.so.0")
@@ -128,7 +144,6 @@ def install_gloo(folder, _):
     source = os.path.join(FOLDER, "peer_allreduce_gloo.cc")
     where = f"-Wl,-rpath,{os.path.dirname(library[0])}"
     output_of("g++", "-std=c++17", "-O2", "-isystem", os.path.join(root, "usr/include"), "-o", program, source, library[0], where, "-pthread")
-    version = os.path.basename(os.path.realpath(library[0])).removeprefix("libgloo.so.")
     return {"version": version, "program": program}
 
 
