@@ -46,7 +46,9 @@ def draw_percent(table):
     lines = {}
     for row in table:
         if row["percent_of_bound"] is not None:
-            lines.setdefault((row["rate"], row["queue"], row["n"]), {}).setdefault(row["bytes"], []).append((row["k"], row["percent_of_bound"]))
+            lines.setdefault((row["rate"], row["queue"], row["n"]), {}).setdefault(row["bytes"], []).append(
+                (row["k"], row["percent_of_bound"])
+            )
     if not lines:
         return None
     series = []
@@ -65,7 +67,14 @@ def draw_percent(table):
         svg.Axis("% of the bound", low, max(100, max(values)), [(at, f"{at:g}") for at in range(int(low), 101, step)]),
     )
     title = "HPS: percent of the bound, the least time that the links allow"
-    return svg.chart(MAKER, title, "Largest message of each setting, median over the rounds; label: workers, message, links, port queues.", axes, series, [BYTEPS])
+    return svg.chart(
+        MAKER,
+        title,
+        "Largest message of each setting, median over the rounds; label: workers, message, links, port queues.",
+        axes,
+        series,
+        [BYTEPS],
+    )
 
 
 # --- Time against size -----------------------------------------------------------------------------------------------

@@ -44,7 +44,9 @@ def output_of(*command, **options):
         raise NotInstalled(str(error)) from error
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise NotInstalled(f"{os.path.basename(command[0])} {command[1]}: {said[-1] if said else f'exit status {done.returncode}'}")
+        raise NotInstalled(
+            f"{os.path.basename(command[0])} {command[1]}: {said[-1] if said else f'exit status {done.returncode}'}"
+        )
     return done.stdout
 
 
@@ -143,7 +145,19 @@ def install_gloo(folder, _):
     program = os.path.join(folder, "peer_gloo")
     source = os.path.join(FOLDER, "peer_allreduce_gloo.cc")
     where = f"-Wl,-rpath,{os.path.dirname(library[0])}"
-    output_of("g++", "-std=c++17", "-O2", "-isystem", os.path.join(root, "usr/include"), "-o", program, source, library[0], where, "-pthread")
+    output_of(
+        "g++",
+        "-std=c++17",
+        "-O2",
+        "-isystem",
+        os.path.join(root, "usr/include"),
+        "-o",
+        program,
+        source,
+        library[0],
+        where,
+        "-pthread",
+    )
     return {"version": version, "program": program}
 
 
@@ -190,7 +204,13 @@ def intel_job(entry, n, arguments, ssh):
     mpiexec = [os.path.join(root, "bin", "mpiexec.hydra"), "-bootstrap", "ssh", "-bootstrap-exec", ssh]
     where = ["-hosts", ",".join(hosts("w", n)), "-n", str(n), "-ppn", "1", "-iface", "eth0"]
     library = os.path.join(root, "lib")
-    environment = {"I_MPI_ROOT": root, "LD_LIBRARY_PATH": library, "FI_PROVIDER_PATH": library, "I_MPI_FABRICS": "ofi", "I_MPI_PIN": "0"}
+    environment = {
+        "I_MPI_ROOT": root,
+        "LD_LIBRARY_PATH": library,
+        "FI_PROVIDER_PATH": library,
+        "I_MPI_FABRICS": "ofi",
+        "I_MPI_PIN": "0",
+    }
     return Job([("w0", mpiexec + where + [entry["program"], *arguments])], environment | OFI | {"I_MPI_THREAD_YIELD": "2"})
 
 

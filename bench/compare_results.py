@@ -76,7 +76,11 @@ def too_slow(measured, factor):
     """Of {library: us} of one size in the first round, those that need not be measured there again: `factor` times as slow
     as the best peer, and long enough to matter to the comparison's time."""
     best = min((us for library, us in measured.items() if not library.startswith("hps-")), default=math.inf)
-    return {library for library, us in measured.items() if factor and not library.startswith("hps-") and us > 2e4 and us > factor * best}
+    return {
+        library
+        for library, us in measured.items()
+        if factor and not library.startswith("hps-") and us > 2e4 and us > factor * best
+    }
 
 
 # --- The file --------------------------------------------------------------------------------------------------------
@@ -157,7 +161,9 @@ def paired_ratios(ours, theirs):
 
 def rank_peers(by_library):
     """Names of the peers, that with the lowest median time first."""
-    medians = {name: statistics.median(by_round.values()) for name, by_round in by_library.items() if not name.startswith("hps-")}
+    medians = {
+        name: statistics.median(by_round.values()) for name, by_round in by_library.items() if not name.startswith("hps-")
+    }
     return sorted(medians, key=medians.get)
 
 
@@ -167,7 +173,15 @@ def verdict(library, by_library, is_judged):
     if not ours:
         best = next(iter(rank_peers(by_library)), None)
         best_us = statistics.median(by_library[best].values()) if best else None
-        return {"verdict": HPS_FAILED, "time_us": None, "rounds": 0, "best": best, "best_us": best_us, "ratio": None, "interval": None}
+        return {
+            "verdict": HPS_FAILED,
+            "time_us": None,
+            "rounds": 0,
+            "best": best,
+            "best_us": best_us,
+            "ratio": None,
+            "interval": None,
+        }
     row = {"time_us": statistics.median(ours.values()), "rounds": len(ours)}
     against = []
     for peer in rank_peers(by_library):
@@ -195,7 +209,10 @@ def verdicts(rows, cores, rate_of):
             row = verdict(f"hps-k{k}", by_library, size >= SHORT or n <= cores)
             bound = bound_us(n, k, size, rate_of(rate))
             percent = 100 * bound / row["time_us"] if row["time_us"] else None
-            table.append({"rate": rate, "queue": queue, "n": n, "k": k, "bytes": size, "bound_us": bound, "percent_of_bound": percent} | row)
+            table.append(
+                {"rate": rate, "queue": queue, "n": n, "k": k, "bytes": size, "bound_us": bound, "percent_of_bound": percent}
+                | row
+            )
     return table
 
 
@@ -238,9 +255,20 @@ def cells(row):
     interval = "-" if row["interval"] is None else "{:.2f}-{:.2f}".format(*row["interval"])
     percent = "-" if row["percent_of_bound"] is None or row["percent_of_bound"] < 1 else f"{row['percent_of_bound']:.1f}"
     return (
-        str(row["n"]), str(row["k"]), row["rate"], row["queue"], size_words(row["bytes"]), time_words(row["time_us"]), percent,
-        row["best"] or "-", time_words(row["best_us"]), ratio, interval, str(row["rounds"]), row["verdict"],
-    )  # fmt: skip
+        str(row["n"]),
+        str(row["k"]),
+        row["rate"],
+        row["queue"],
+        size_words(row["bytes"]),
+        time_words(row["time_us"]),
+        percent,
+        row["best"] or "-",
+        time_words(row["best_us"]),
+        ratio,
+        interval,
+        str(row["rounds"]),
+        row["verdict"],
+    )
 
 
 def text_table(table, rows):
@@ -250,9 +278,15 @@ def text_table(table, rows):
     text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
     loads = [row["load"] for row in rows if row.get("load") is not None]
     if loads:
-        text += ["", f"Load of the machine during the runs: {min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}"]
+        text += [
+            "",
+            f"Load of the machine during the runs: {min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}",
+        ]
     for library, counts in sorted(failures(rows).items()):
-        text += [f"{library}: {status} ({number} of {sum(row['library'] == library for row in rows)} runs)" for status, number in counts.items()]
+        text += [
+            f"{library}: {status} ({number} of {sum(row['library'] == library for row in rows)} runs)"
+            for status, number in counts.items()
+        ]
     return "\n".join(text) + "\n"
 
 

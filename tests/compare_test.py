@@ -29,7 +29,17 @@ def row(library, number, by_size, status="ok", wrong=0):
     rate, queue, n = SETTING
     measured = [{"bytes": size, "time_us": us, "mean_us": us, "iterations": 3, "wrong": wrong} for size, us in by_size.items()]
     k = int(library[5:]) if library.startswith("hps-") else None
-    return {"rate": rate, "queue": queue, "n": n, "round": number, "library": library, "k": k, "status": status, "load": 1.0, "results": measured}
+    return {
+        "rate": rate,
+        "queue": queue,
+        "n": n,
+        "round": number,
+        "library": library,
+        "k": k,
+        "status": status,
+        "load": 1.0,
+        "results": measured,
+    }
 
 
 def verdicts_of(rows):
@@ -101,7 +111,11 @@ class Verdict(unittest.TestCase):
         self.assertTrue(results.has_failed([]))
 
     def test_wrong_results_do_not_count(self):
-        rows = [row("hps-k0", 0, {1 << 20: 100}), row("gloo-ring", 0, {1 << 20: 50}, wrong=7), row("gloo-bcube", 0, {1 << 20: 100})]
+        rows = [
+            row("hps-k0", 0, {1 << 20: 100}),
+            row("gloo-ring", 0, {1 << 20: 50}, wrong=7),
+            row("gloo-bcube", 0, {1 << 20: 100}),
+        ]
         self.assertEqual(verdicts_of(rows)[0]["best"], "gloo-bcube")
         self.assertEqual(results.failures(rows), {"gloo-ring": {"7 wrong elements": 1}})
 
