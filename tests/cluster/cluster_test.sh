@@ -91,6 +91,12 @@ c0 1 cpu 100mbit a b" "$(cat "$work/out")"
   expect "variables passed on" "passed tcp,self eth0" "$(tr '\n' ' ' <"$work/out" | sed 's/ $//')"
 }
 
+test_run() {
+  try "$cluster" --workers 2 --cpu-only 1 --run -- sh -c 'hostname; "$CLUSTER_AGENT" c0 hostname; exit 3'
+  expect "status of a script on the hosts" 3 "$status"
+  expect "what it sees" "w0 c0" "$(tr '\n' ' ' <"$work/out" | sed 's/ $//')"
+}
+
 # link FROM TO LEAST MOST: Mbit/s of a message. The lower limit is loose, for the machine may be busy.
 link() {
   try "$cluster" --workers 2 --rate 40mbit --worker-rate 1=20mbit --cpu-only 1 --cpu-rate 0=10mbit \
@@ -269,6 +275,7 @@ test_wrong_options
 skip_without_namespaces
 test_status_is_passed_on
 test_hosts
+test_run
 test_rates
 test_rate_changes
 test_loss
