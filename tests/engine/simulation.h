@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ struct SimulationOptions {
   std::uint32_t ranks_a_node = 1;  // of workers and of CPU-only ranks
   double rate = 0;                 // of every node, bytes a second; 0 = infinitely fast and not known to the plan
   std::vector<double> rates;       // of each node, workers' first; empty: `rate`
+  fake::HostOptions ports;         // but for their rate
   bool rates_told = true;          // to the plan; else they are measured
+  RenewalPolicy::Options renewal;
   fake::NetworkOptions network;
   PlanOptions plan;
   std::uint64_t serve_memory_bytes = 64u << 20;
@@ -72,10 +75,11 @@ class Simulation {
     spec.id = {members.front(), ++group_counter_};
     spec.members = members;
     spec.layout = layout_from_nodes(nodes_of(members));
-    EXPECT_TRUE(make_plan(plan_nodes(members), options_.plan, &spec.plan).ok());
-    for (Membership* membership : memberships) EXPECT_TRUE(membership->open(spec, handles).ok());
+    must(make_plan(plan_nodes(members), options_.plan, &spec.plan));
+    for (Membership* membership : memberships) must(membership->open(spec, handles));
     if (!options_.rates_told)
-      memberships.front()->allow_renewal({plan_nodes(members), options_.plan, options_.serve_memory_bytes, {}, {}});
+      memberships.front()->allow_renewal(
+          {plan_nodes(members), options_.plan, options_.serve_memory_bytes, options_.renewal, {}});
     groups_.push_back(memberships);
     return groups_.size() - 1;
   }
@@ -99,9 +103,13 @@ class Simulation {
   }
 
  private:
+  static void must(const Status& status) {
+    if (!status.ok()) throw std::logic_error(status.to_string());
+  }
   static std::vector<fake::HostOptions> hosts(const SimulationOptions& options) {
     const auto nodes = [&](std::uint32_t count) { return (count + options.ranks_a_node - 1) / options.ranks_a_node; };
-    std::vector<fake::HostOptions> hosts(nodes(options.workers) + nodes(options.cpu_only), {options.rate});
+    std::vector<fake::HostOptions> hosts(nodes(options.workers) + nodes(options.cpu_only), options.ports);
+    for (fake::HostOptions& host : hosts) host.rate = options.rate;
     for (std::size_t host = 0; host < options.rates.size(); ++host) hosts[host].rate = options.rates[host];
     return hosts;
   }

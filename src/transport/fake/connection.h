@@ -10,6 +10,7 @@
 
 #include "transport/fake/intrusive_fifo.h"
 #include "transport/fake/message.h"
+#include "transport/fake/stream.h"
 
 namespace hps::fake {
 
@@ -19,6 +20,11 @@ struct Flow {
   Flow* next = nullptr;  // in the uplink's round
   IntrusiveFifo<Message> waiting;
   bool in_round = false;  // it stands in the uplink's round, or its message is the one being sent
+
+  // Of a stream, before the uplink.
+  IntrusiveFifo<Message> kept;
+  IntrusiveFifo<Message> again;  // that were lost, and go first
+  Stream stream;
 };
 
 struct Connection {

@@ -20,6 +20,9 @@ struct Event {
     left_locally,   // `message` between two ranks of one host has left its sender
     arrived,        // `message` is at its receiver's downlink
     downlink_done,  // of host `index`
+    acknowledged,   // `message` of a stream, at its sender
+    sent_again,     // `message` of a stream, which was lost, by its sender
+    try_again,      // rank `index`, whose port was full
     delivered,      // `message` between two ranks of one host is at its receiver
     inbox,          // rank `index` takes the first entry of its inbox
     step,           // rank `index` steps

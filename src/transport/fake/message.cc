@@ -18,6 +18,8 @@ Message& MessagePool::acquire(ConstBytes header, ConstBytes payload) {
     message->size_class = size_class;
   }
   message->next = nullptr;
+  message->losses = 0;
+  message->uses = 1;
   message->header_bytes = header.size();
   message->payload_bytes = payload.size();
   std::copy(header.begin(), header.end(), message->buffer.get());

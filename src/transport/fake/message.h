@@ -27,6 +27,12 @@ struct Message {
   std::size_t header_bytes = 0;
   std::size_t payload_bytes = 0;
 
+  // Of a stream.
+  std::uint64_t number = 0;  // its place among the messages of its flow
+  TimeNs sent_ns = -1;       // -1: it was sent more than once
+  unsigned losses = 0;
+  unsigned uses = 0;  // its delivery, its acknowledgement
+
   ConstBytes header() const noexcept { return {buffer.get(), header_bytes}; }
   // Follows the header without a gap: receivers may not count on alignment.
   ConstBytes payload() const noexcept { return {buffer.get() + header_bytes, payload_bytes}; }

@@ -22,13 +22,29 @@
 namespace hps::fake {
 namespace {
 
+constexpr TimeNs long_ago = INT64_MIN / 2;
+
 struct Host {
-  double rate = 0;
+  HostOptions options;
   Uplink uplink;
   Downlink downlink;
 
-  TimeNs occupied_ns(const Message& message) const noexcept {
-    return rate > 0 ? std::llround(static_cast<double>(message.wire_bytes) * 1e9 / rate) : 0;
+  std::size_t uplink_bytes = 0;   // of streams, that wait for the uplink or are on it
+  TimeNs uplink_free = long_ago;  // what has been sent takes the links until then
+  TimeNs downlink_free = long_ago;
+
+  TimeNs ns(std::size_t bytes) const noexcept {
+    return options.rate > 0 ? std::llround(static_cast<double>(bytes) * 1e9 / options.rate) : 0;
+  }
+  // How long what comes now waits in the queues.
+  TimeNs uplink_wait(TimeNs now) const noexcept { return std::max<TimeNs>({uplink_free - now, 0, ns(uplink_bytes)}); }
+  TimeNs downlink_wait(TimeNs now) const noexcept {
+    return std::max<TimeNs>(downlink_free - now, 0) + ns(downlink.waiting_bytes());
+  }
+  // When a message has passed that comes now. One that finds the link free since so many bytes ago is that far already.
+  TimeNs pass(const Message& message, std::size_t ahead_bytes, TimeNs now, TimeNs* free) const noexcept {
+    *free = std::max(*free, now - ns(ahead_bytes)) + ns(message.wire_bytes);
+    return std::max(*free, now);
   }
 };
 
@@ -80,7 +96,7 @@ struct Network::Impl {
 
   Impl(const NetworkOptions& network_options, const std::vector<HostOptions>& host_options)
       : options(network_options), random(network_options.seed), hosts(host_options.size()) {
-    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].rate = host_options[i].rate;
+    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].options = host_options[i];
   }
 
   RankState& rank(Rank number) { return ranks[static_cast<std::size_t>(number)]; }
@@ -99,6 +115,16 @@ struct Network::Impl {
   void start_downlink(std::uint32_t host);
   void leave(Message& message);
   void arrive(Message& message);
+  void lose(Message& message);
+  void send_again(Message& message);
+  void hand_over(Flow& flow);
+  void leave_port(Message& message);
+  void try_again(RankState& sender);
+  void receive(Message& message);
+  void acknowledge(Message& message);
+  void release(Message& message) noexcept;
+  std::size_t wire_bytes(std::size_t bytes) const noexcept;
+  std::size_t segment_bytes() const noexcept { return options.stream.segment_bytes + options.header_overhead_bytes; }
 
   void deliver(RankState& rank, Delivery delivery);
   bool tell(RankState& rank, const Arrival& arrival);
@@ -120,6 +146,7 @@ struct Network::Impl {
   std::vector<Host> hosts;
   std::deque<RankState> ranks;
   std::uint64_t messages = 0;
+  std::uint64_t losses = 0;
 };
 
 Status Network::Impl::check_send(Rank source, Rank peer, ConstBytes payload, const SendCompletion* completion) {
@@ -145,16 +172,31 @@ Status Network::Impl::send(Rank source, Rank peer, ConstBytes header, ConstBytes
   message.destination = peer;
   message.connection = &connection;
   message.completion = completion;
-  message.wire_bytes = header.size() + payload.size() + options.header_overhead_bytes;
+  message.wire_bytes = wire_bytes(header.size() + payload.size());
 
   const std::uint32_t from = rank(source).host;
   if (from == rank(peer).host) {
     schedule(now, Event::Kind::left_locally, 0, &message);
   } else {
-    hosts[from].uplink.push(connection.flow_from(source), message);
-    if (!hosts[from].uplink.busy()) start_uplink(from);
+    Flow& flow = connection.flow_from(source);
+    if (options.streams) {
+      if (!flow.stream.is_open()) flow.stream.open(options.stream, 2 * options.delay_ns);
+      flow.kept.push(message);
+      flow.stream.try_again();
+      hand_over(flow);
+    } else {
+      hosts[from].uplink.push(flow, message);
+      if (!hosts[from].uplink.busy()) start_uplink(from);
+    }
   }
   return {};
+}
+
+// The segments of a stream each have their headers.
+std::size_t Network::Impl::wire_bytes(std::size_t bytes) const noexcept {
+  const std::size_t segment = options.stream.segment_bytes;
+  const std::size_t segments = options.streams ? std::max<std::size_t>((bytes + segment - 1) / segment, 1) : 1;
+  return bytes + segments * options.header_overhead_bytes;
 }
 
 Connection& Network::Impl::open(Rank a, Rank b) {
@@ -177,7 +219,8 @@ void Network::Impl::handle(const Event& event) {
   switch (event.kind) {
     case Event::Kind::uplink_done: {
       Message& message = hosts[event.index].uplink.finish();
-      start_uplink(event.index);
+      if (options.streams) leave_port(message);
+      if (!hosts[event.index].uplink.busy()) start_uplink(event.index);
       return leave(message);
     }
     case Event::Kind::left_locally:
@@ -187,8 +230,14 @@ void Network::Impl::handle(const Event& event) {
     case Event::Kind::downlink_done: {
       Message& message = hosts[event.index].downlink.finish();
       start_downlink(event.index);
-      return deliver(rank(message.destination), Arrival{&message});
+      return receive(message);
     }
+    case Event::Kind::acknowledged:
+      return acknowledge(*event.message);
+    case Event::Kind::sent_again:
+      return send_again(*event.message);
+    case Event::Kind::try_again:
+      return try_again(ranks[event.index]);
     case Event::Kind::delivered:
       return deliver(rank(event.message->destination), Arrival{event.message});
     case Event::Kind::inbox:
@@ -199,15 +248,21 @@ void Network::Impl::handle(const Event& event) {
 }
 
 void Network::Impl::start_uplink(std::uint32_t host) {
-  const Message* const message = hosts[host].uplink.start();
-  if (message != nullptr) schedule(now + hosts[host].occupied_ns(*message), Event::Kind::uplink_done, host);
+  Message* const message = hosts[host].uplink.start();
+  if (message == nullptr) return;
+  Host& from = hosts[host];
+  schedule(from.pass(*message, from.options.burst_bytes, now, &from.uplink_free), Event::Kind::uplink_done, host);
 }
 
 void Network::Impl::start_downlink(std::uint32_t host) {
   Downlink& downlink = hosts[host].downlink;
   const Message* const message = downlink.start();
   if (message == nullptr) return;
-  const TimeNs done = now + hosts[host].occupied_ns(*message);
+  // The segments of a stream are passed on as they come: only the last one is still to pass where the link was free.
+  Host& to = hosts[host];
+  const std::size_t last = options.streams ? std::min(message->wire_bytes, segment_bytes()) : message->wire_bytes;
+  const std::size_t ahead = std::max(to.options.burst_bytes, message->wire_bytes - last);
+  const TimeNs done = to.pass(*message, ahead, now, &to.downlink_free);
   downlink.set_busy_until(done);
   schedule(done, Event::Kind::downlink_done, host);
 }
@@ -232,8 +287,95 @@ void Network::Impl::leave(Message& message) {
 
 void Network::Impl::arrive(Message& message) {
   const std::uint32_t host = rank(message.destination).host;
-  hosts[host].downlink.push(message, now);
-  if (!hosts[host].downlink.busy()) start_downlink(host);
+  Downlink& downlink = hosts[host].downlink;
+  const std::size_t room = hosts[host].options.downlink_queue_bytes;
+  const bool is_full = room != 0 && downlink.busy() && downlink.waiting_bytes() + message.wire_bytes > room;
+  if (options.streams && is_full) return lose(message);
+  downlink.push(message, now);
+  if (!downlink.busy()) start_downlink(host);
+}
+
+void Network::Impl::lose(Message& message) {
+  ++losses;
+  Flow& flow = message.connection->flow_from(message.source);
+  const bool more_follows = !flow.waiting.empty() || !flow.kept.empty();
+  schedule(flow.stream.on_lost(message, more_follows, now, options.stream), Event::Kind::sent_again, 0, &message);
+}
+
+void Network::Impl::send_again(Message& message) {
+  if (message.connection->broken) return pool.release(message);
+  Flow& flow = message.connection->flow_from(message.source);
+  flow.again.push(message);
+  hand_over(flow);
+}
+
+// As much as the flow's window and the port allow.
+void Network::Impl::hand_over(Flow& flow) {
+  for (;;) {
+    const bool is_again = !flow.again.empty();
+    IntrusiveFifo<Message>& queue = is_again ? flow.again : flow.kept;
+    if (queue.empty()) return;
+    Message& message = *queue.front();
+    const std::size_t bytes = message.wire_bytes;
+    Host& host = hosts[rank(message.source).host];
+    if (!is_again && !flow.stream.may_send(bytes)) return flow.stream.note_limited();
+    if (flow.stream.has_enough_at_port(bytes, options.stream)) return;
+    const std::size_t room = host.options.uplink_queue_bytes;
+    if (room != 0 && host.uplink_bytes != 0 && host.uplink_bytes + bytes > room) {
+      ++losses;
+      if (flow.stream.on_refused(now, options.stream))
+        schedule(now + options.stream.least_timeout_ns, Event::Kind::try_again,
+                 static_cast<std::size_t>(message.source));
+      return;
+    }
+    queue.pop();
+    if (!is_again) flow.stream.on_sent(message, now);
+    flow.stream.on_at_port(bytes);
+    host.uplink_bytes += bytes;
+    host.uplink.push(flow, message);
+    if (!host.uplink.busy()) start_uplink(rank(message.source).host);
+  }
+}
+
+void Network::Impl::try_again(RankState& sender) {
+  for (Connection* const connection : sender.connections) {
+    Flow& flow = connection->flow_from(sender.rank);
+    flow.stream.try_again();
+    hand_over(flow);
+  }
+}
+
+void Network::Impl::leave_port(Message& message) {
+  Flow& flow = message.connection->flow_from(message.source);
+  hosts[rank(message.source).host].uplink_bytes -= message.wire_bytes;
+  flow.stream.on_left_port(message.wire_bytes);
+  hand_over(flow);
+}
+
+// Hands over what has come, and what waited for it. A message of a stream lives until its sender knows of it.
+void Network::Impl::receive(Message& message) {
+  RankState& to = rank(message.destination);
+  if (!options.streams) return deliver(to, Arrival{&message});
+  Stream& stream = message.connection->flow_from(message.source).stream;
+  stream.put(message);
+  const TimeNs back_ns =
+      options.delay_ns + hosts[to.host].uplink_wait(now) + hosts[rank(message.source).host].downlink_wait(now);
+  while (Message* const next = stream.take()) {
+    next->uses = 2;
+    schedule(now + back_ns, Event::Kind::acknowledged, 0, next);
+    deliver(to, Arrival{next});
+  }
+}
+
+void Network::Impl::acknowledge(Message& message) {
+  Flow& flow = message.connection->flow_from(message.source);
+  flow.stream.on_acknowledged(message, now, options.stream);
+  hand_over(flow);
+  release(message);
+}
+
+void Network::Impl::release(Message& message) noexcept {
+  if (--message.uses == 0) pool.release(message);
 }
 
 // Tells the rank now, unless it is stopped or has older things in its inbox: these come first.
@@ -251,7 +393,7 @@ bool Network::Impl::tell(RankState& to, const Arrival& arrival) {
     ++messages;
     to.handler->on_message(message.source, message.header(), message.payload());
   }
-  pool.release(message);
+  release(message);
   return alive;
 }
 
@@ -301,13 +443,16 @@ void Network::Impl::break_open(Connection& connection) {
 
 // Takes what waits for the uplink back to its sender. A message that is on the link fails when it leaves.
 void Network::Impl::fail_waiting(Rank sender, Connection& connection) {
-  IntrusiveFifo<Message>& waiting = connection.flow_from(sender).waiting;
-  while (Message* const message = waiting.pop()) {
-    if (message->completion != nullptr) {
-      put_in_inbox(rank(sender), Sent{message->completion, failure(message->destination)});
+  Flow& flow = connection.flow_from(sender);
+  Host& host = hosts[rank(sender).host];
+  for (IntrusiveFifo<Message>* const queue : {&flow.waiting, &flow.kept, &flow.again})
+    while (Message* const message = queue->pop()) {
+      if (options.streams && queue == &flow.waiting) host.uplink_bytes -= message->wire_bytes;
+      if (message->completion != nullptr) {
+        put_in_inbox(rank(sender), Sent{message->completion, failure(message->destination)});
+      }
+      pool.release(*message);
     }
-    pool.release(*message);
-  }
 }
 
 Network::Network(const NetworkOptions& options, const std::vector<HostOptions>& hosts)
@@ -363,9 +508,12 @@ void Network::resume(Rank rank) {
 
 void Network::break_connection(Rank a, Rank b) { impl_->break_open(impl_->open(a, b)); }
 
-void Network::set_rate(std::uint32_t host, double bytes_per_second) { impl_->hosts[host].rate = bytes_per_second; }
+void Network::set_rate(std::uint32_t host, double bytes_per_second) {
+  impl_->hosts[host].options.rate = bytes_per_second;
+}
 
 std::uint64_t Network::messages() const noexcept { return impl_->messages; }
+std::uint64_t Network::losses() const noexcept { return impl_->losses; }
 std::uint64_t Network::bytes_sent(std::uint32_t host) const noexcept { return impl_->hosts[host].uplink.bytes(); }
 std::uint64_t Network::bytes_received(std::uint32_t host) const noexcept { return impl_->hosts[host].downlink.bytes(); }
 std::uint64_t Network::peak_queue_bytes(std::uint32_t host) const noexcept {

@@ -4,6 +4,8 @@
 // fixed delay, then occupies its receiver's downlink. Messages between ranks of one host take only the delay. Nothing
 // here reads a clock.
 //
+// Connections keep what they are given, or behave as TCP's (NetworkOptions::streams): then queues may be full.
+//
 // The uplink serves a host's connections in turn, one message each, as TCP connections share a port. With no jitter
 // the messages of a connection keep their order. Cost: about four events a message, each O(log of the events pending);
 // memory for the messages under way and the pairs of ranks that have talked, nothing for pairs that have not.
@@ -15,12 +17,17 @@
 #include <memory>
 #include <vector>
 
+#include "transport/fake/stream.h"
 #include "transport/transport.h"
 
 namespace hps::fake {
 
 struct HostOptions {
   double rate = 0;  // bytes a second each way; 0 = infinitely fast
+  // Of streams: what a port queues each way, and what more comes is lost or refused; 0 = no limit.
+  std::size_t uplink_queue_bytes = 0;
+  std::size_t downlink_queue_bytes = 0;
+  std::size_t burst_bytes = 0;  // that a port lets through at once after a pause, as a token bucket does
 };
 
 struct NetworkOptions {
@@ -28,7 +35,9 @@ struct NetworkOptions {
   TimeNs jitter_ns = 0;  // each message's delay is increased by a random 0 .. jitter_ns: messages overtake each other
   std::uint64_t seed = 1;
   std::size_t header_overhead_bytes = 66;  // what lower layers add to a message on the wire
-  std::size_t max_chunk_bytes = 61440;     // what the ranks' transports say; larger messages work just as well here
+  bool streams = false;                    // connections behave as TCP's (stream.h)
+  StreamOptions stream;
+  std::size_t max_chunk_bytes = 61440;  // what the ranks' transports say; larger messages work just as well here
 };
 
 // Ranks and hosts named in calls must exist. Every function may be called from inside a handler, a completion, a step
@@ -74,6 +83,8 @@ class Network {
   std::uint64_t bytes_received(std::uint32_t host) const noexcept;
   // The most bytes that ever waited for this host's downlink: incast.
   std::uint64_t peak_queue_bytes(std::uint32_t host) const noexcept;
+  // Messages that a full queue has lost.
+  std::uint64_t losses() const noexcept;
 
  private:
   struct Impl;

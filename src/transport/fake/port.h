@@ -4,8 +4,8 @@
 //
 // The uplink serves the flows that have something to send in turn, one message a turn: TCP connections with enough to
 // send share a port about equally, whatever their backlogs are, and that is what makes posting all sends of an unequal
-// split at once slow. The downlink is one queue without limit: a real switch would drop and TCP would back off, here
-// the peak shows how much queue a protocol needs.
+// split at once slow. The downlink is one queue; what it has no room for is the Network's affair, and the peak shows
+// how much queue a protocol needs.
 #ifndef HPS_SRC_TRANSPORT_FAKE_PORT_H
 #define HPS_SRC_TRANSPORT_FAKE_PORT_H
 
@@ -43,7 +43,8 @@ class Downlink {
   bool busy() const noexcept { return receiving_ != nullptr; }
   // Bytes of the messages that have been received.
   std::uint64_t bytes() const noexcept { return bytes_; }
-  // The most bytes that ever waited, the message being received not counted.
+  // Bytes that wait now, and the most that ever did, the message being received not counted.
+  std::uint64_t waiting_bytes() const noexcept { return waiting_bytes_; }
   std::uint64_t peak_waiting_bytes() const noexcept { return peak_waiting_bytes_; }
 
   // Puts a message at the end of the queue, at time `now`.
