@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -418,7 +419,8 @@ int run(const std::vector<std::string_view>& arguments) {
       if (!table.all_right()) return 1;
     } else if (arguments[i] == "--one" && i + 1 < arguments.size()) {
       Setting setting;
-      if (!parse(arguments[++i], &setting)) return fail("cannot read", arguments[i]);
+      if (!parse(arguments[++i], &setting) || setting.n < 2 || setting.bytes == 0)
+        return fail("cannot read", arguments[i]);
       Table table(json);
       table.add(setting, measure(setting));
     } else {
@@ -430,4 +432,11 @@ int run(const std::vector<std::string_view>& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return run({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "virtual: %s\n", why.what());
+    return 2;
+  }
+}
