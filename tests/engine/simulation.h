@@ -143,7 +143,7 @@ class Simulation {
     trace.host = "host" + std::to_string(host(rank));
     trace.clock = [this] { return network_.now(); };
     traces_.emplace_back();
-    EXPECT_TRUE(Trace::create(trace, &traces_.back()).ok());
+    if (const Status made = Trace::create(trace, &traces_.back()); !made.ok()) throw std::runtime_error(made.text());
     return traces_.back().get();
   }
   std::vector<std::uint32_t> nodes_of(const std::vector<Rank>& members) const {
